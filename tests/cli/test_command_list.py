@@ -184,7 +184,11 @@ def test_home_and_the_file_systems_root_are_not_taken_by_accident(
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_help_json_and_an_example(run: Run, name: str) -> None:
+def test_every_command_has_help_json_and_an_example(
+    run: Run, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, {"shop/a": "", "handbook/a": "", "public/a": ""})
+    monkeypatch.chdir(tmp_path)
     _, *words = shlex.split(COMMANDS[name][1])
     command: click.Command = dowse
     context = None

@@ -5,11 +5,12 @@ import html
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import count_option, json_option, parse_path
+from dowse.cli.common_arguments import FILE, FOLDER, count_option, folder_argument, json_option
 from dowse.cli.output import (
     INTERRUPTED,
     CommandReply,
@@ -27,11 +28,10 @@ from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.archives.archive_database import ArchiveDatabase
-    from dowse.archives.archive_locations import ArchiveLocations
     from dowse.archives.archive_types import ArchiveHit, CitationGraph
 
 database_option: Callable[[Any], Any] = click.option(
-    "--db", "database", metavar="FILE", help="The database file. Default: SEARCH_DB_PATH or data/search.db."
+    "--db", "database", metavar="FILE", type=FILE, help="The database file. Default: SEARCH_DB_PATH or data/search.db."
 )
 MAX_SHOWN_CITATIONS = 10
 """Citations of a hit that are printed in each direction; --json prints all."""
@@ -42,11 +42,12 @@ Reply = dict[str, Any]
 
 
 @contextlib.contextmanager
-def open_archives(database: str | None) -> "Iterator[ArchiveDatabase]":
+def open_archives(database: Path | None) -> "Iterator[ArchiveDatabase]":
     """Give a block the open database."""
     from dowse.archives.archive_database import open_database
+    from dowse.archives.archive_locations import find_locations
 
-    locations = find_archives(None, None, database)
+    locations = find_locations(database=database)
     show_warnings([*locations.missing().values()])
     with contextlib.closing(open_database(locations.database)) as opened, opened.odd_values_are_damage():
         yield opened
@@ -59,20 +60,6 @@ def search_documents(archives: "ArchiveDatabase", query: str, limit: int, *, fuz
 
     with open_indexes(archives.locations(), with_missing=True) as indexes:
         return search_archives(indexes, query, limit, fuzzy=fuzzy)
-
-
-def find_archives(folder: str | None, urls: str | None, database: str | None) -> "ArchiveLocations":
-    """Return the locations of the archives that a command line names."""
-    from dowse.archives.archive_locations import find_locations
-
-    for named in (folder, urls):
-        if named is not None and not parse_path(named).is_dir():
-            raise click.UsageError(f"{named} is not a folder.")
-    return find_locations(
-        parse_path(folder) if folder else None,
-        parse_path(urls) if urls else None,
-        parse_path(database) if database else None,
-    )
 
 
 def _result_lines(results: list[Reply], titles: Mapping[str, str]) -> Iterator[str | tuple[str, ...]]:
@@ -131,21 +118,22 @@ def archive() -> None:
 
 
 @archive.command()
-@click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--urls", metavar="DIR", help="The folder of captured pages.")
+@folder_argument
+@click.option("--urls", metavar="DIR", type=FOLDER, help="The folder of captured pages.")
 @database_option
 @click.option("--prune", is_flag=True, help="Remove the documents of an archive whose folder does not exist.")
 @json_option
-def index(folder: str | None, urls: str | None, database: str | None, *, prune: bool) -> CommandReply:
+def index(folder: Path | None, urls: Path | None, database: Path | None, *, prune: bool) -> CommandReply:
     """Index the archive in DIR, and the archive of captured pages.
 
     Only changed files are read again. A run takes effect as a whole: after Ctrl-C the database is unchanged.
     Exit code 1 if there are no documents.
     """
     from dowse.archives.archive_database import create_database
+    from dowse.archives.archive_locations import find_locations
     from dowse.archives.archive_update import index_archives
 
-    locations = find_archives(folder, urls, database)
+    locations = find_locations(folder, urls, database)
     opened = create_database(locations.database)
     try:
         with progress_bar("Indexing archives") as progress:
@@ -184,7 +172,7 @@ def index(folder: str | None, urls: str | None, database: str | None, *, prune: 
 @count_option("--depth", 3, 1, "Depth of the citation graph in the JSON output.")
 @database_option
 @json_option
-def search(query: str, database: str | None, *, limit: int, exact: bool, citations: bool, depth: int) -> CommandReply:
+def search(query: str, database: Path | None, *, limit: int, exact: bool, citations: bool, depth: int) -> CommandReply:
     """Search the archives. Exit code 1 if nothing is found."""
     from dowse.archives.archive_replies import screen_reply, search_reply
     from dowse.indexes.user_settings import masks_secrets
@@ -216,13 +204,15 @@ def search(query: str, database: str | None, *, limit: int, exact: bool, citatio
     show_default=True,
     help="Output format.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Output file. Default: archive-graph and the name of the format.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=FILE, help="Output file. Default: archive-graph and the name of the format."
+)
 @count_option("--depth", 3, 1, "How many levels of citations to follow.")
 @count_option("--limit", 50, 10, "Maximum number of documents found to start from.")
 @count_option("--most", 20_000, MAX_NODES, "Maximum number of documents to draw.")
 @database_option
 @json_option
-def graph(about: str | None, format_: str, output: str | None, database: str | None, **options: Any) -> CommandReply:
+def graph(about: str | None, format_: str, output: Path | None, database: Path | None, **options: Any) -> CommandReply:
     """Draw the graph of citations: around a document, around the results of a QUERY, or the whole graph.
 
     html opens in any browser and needs no network; graphml is for other programs, and bibtex has an entry for each
@@ -236,7 +226,7 @@ def graph(about: str | None, format_: str, output: str | None, database: str | N
         data = _render(archives, found, format_, about or "Graph of citations").encode("utf-8", "replace")
     if found.truncation:
         say(f"dowse: {found.truncation} Use --most to draw more.")
-    file = parse_path(output or f"archive-graph.{format_}")
+    file = output or Path(f"archive-graph.{format_}")
     try:
         write_atomically(file, data, mode=SHARED_MODE)
     except OSError as error:

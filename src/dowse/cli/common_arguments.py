@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from dowse.errors import UsageError
 
@@ -54,10 +55,18 @@ def parse_path(text: str) -> Path:
         ) from error
 
 
+def parse_folder(text: str) -> Path:
+    """Return a folder named on the command line. Raise a UsageError if it does not exist."""
+    path = parse_path(text)
+    if not path.is_dir():
+        raise UsageError(f"{text} is not a folder.")
+    return path
+
+
 def parse_root(text: str) -> Path:
     """Return a folder named on the command line, or that of the clone of a repository whose address is named."""
     if "://" not in text:
-        return parse_folder(text) or Path.cwd()
+        return parse_folder(text)
     from dowse.cli.output import progress_bar, show_warnings
     from dowse.indexes.cloned_repositories import clone_or_fetch, parse_address
 
@@ -68,11 +77,22 @@ def parse_root(text: str) -> Path:
     return root
 
 
-def parse_folder(text: str | None) -> Path | None:
-    """Return a folder named on the command line. Raise a UsageError if it does not exist."""
-    if text is None:
-        return None
-    path = parse_path(text)
-    if not path.is_dir():
-        raise UsageError(f"{text} is not a folder.")
-    return path
+class _PathType(click.ParamType):
+    """A file or folder, which the shell itself completes."""
+
+    def __init__(self, kind: str, parse: Callable[[str], Any] = str) -> None:
+        self.name, self._parse = kind, parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ARG002
+        return self._parse(value) if isinstance(value, str) else value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002
+        return [CompletionItem(incomplete, type=self.name)]
+
+
+FILE, FOLDER = _PathType("file", parse_path), _PathType("dir", parse_folder)
+"""The path of a file, which need not exist, and that of a folder that exists."""
+FILE_TEXT, FOLDER_TEXT = _PathType("file"), _PathType("dir")
+"""A text that may name a file or folder."""
+
+folder_argument = click.argument("folder", metavar="[DIR]", required=False, type=FOLDER)

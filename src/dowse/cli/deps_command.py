@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.common_arguments import folder_argument, json_option
 from dowse.cli.output import CommandReply, progress_bar
 from dowse.visible_text import pluralize
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("folder", metavar="[DIR]", required=False)
+@folder_argument
 @click.option("--all", "is_all", is_flag=True, help="Also list the packages that other packages need.")
 @click.option("--enable", "is_enabled", flag_value=True, default=None, type=bool, help="Let dowse search dependencies.")
 @click.option("--disable", "is_enabled", flag_value=False, type=bool, help="Let dowse read no dependencies any more.")
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.option("--package", metavar="NAME", help="With --index, only this package.")
 @json_option
 def deps(
-    folder: str | None, *, is_all: bool, is_enabled: bool | None, indexes: bool, package: str | None
+    folder: Path | None, *, is_all: bool, is_enabled: bool | None, indexes: bool, package: str | None
 ) -> CommandReply:
     """List the packages that the project in DIR uses, with the versions that are installed.
 
@@ -46,8 +46,8 @@ def deps(
     from dowse.indexes.dependencies.package_search import Dependencies
     from dowse.indexes.project_lookup import open_or_find
 
-    root = open_or_find(parse_folder(folder)).root if folder is None else parse_folder(folder)
-    dependencies = Dependencies((root or Path.cwd()).resolve())
+    root = folder or open_or_find(None).root
+    dependencies = Dependencies(root.resolve())
     with contextlib.closing(dependencies):
         if indexes:
             with progress_bar("Indexing packages") as progress:

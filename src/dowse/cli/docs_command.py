@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dowse.cli.common_arguments import choice_option, count_option, json_option, parse_folder, parse_query, prints_json
+from dowse.cli.common_arguments import (
+    FOLDER,
+    choice_option,
+    count_option,
+    folder_argument,
+    json_option,
+    parse_query,
+    prints_json,
+)
 from dowse.cli.output import CommandReply, escape, using
 from dowse.cli.result_output import correction_notes, coverage_notes, filters_note, format_flags
 from dowse.cli.serve_command import run_server
@@ -46,19 +54,19 @@ def docs() -> None:
 
 
 @docs.command(SERVE_COMMAND, hidden=False)
-@click.argument("folder", metavar="", required=False)
+@click.argument("folder", metavar="", required=False, type=FOLDER)
 @tools_option
 @budget_option
 @http_options
-def serve_documents(folder: str | None, *, level: Level, budget: int, **web: Any) -> None:
+def serve_documents(folder: Path | None, *, level: Level, budget: int, **web: Any) -> None:
     """Serve DIR as docs:// resources with the tool search_documents."""
     run_server(Offer(("documents",), level, budget, roots=(_find_root(folder),)), web)
 
 
 @docs.command("list")
-@click.argument("folder", metavar="[DIR]", required=False)
+@folder_argument
 @json_option
-def list_command(folder: str | None) -> CommandReply:
+def list_command(folder: Path | None) -> CommandReply:
     """List the documents in DIR with their titles."""
     from dowse.indexes.document_search import list_documents
     from dowse.surfaces.documents.doc_uris import document_mime_type, make_uri
@@ -83,7 +91,7 @@ def list_command(folder: str | None) -> CommandReply:
 
 @docs.command("search")
 @click.argument("query")
-@click.argument("folder", metavar="[DIR]", required=False)
+@folder_argument
 @choice_option("--in", "place", choices=["title", "content", "both"], default="both", about="Where to search.")
 @click.option(
     "--type", "types", metavar="EXT", multiple=True, help="Only files with this extension, such as md. May be repeated."
@@ -92,7 +100,7 @@ def list_command(folder: str | None) -> CommandReply:
 @click.option("--wait", is_flag=True, help="Finish indexing before the search.")
 @json_option
 def search_command(
-    query: str, folder: str | None, *, place: Any, types: tuple[str, ...], limit: int, wait: bool
+    query: str, folder: Path | None, *, place: Any, types: tuple[str, ...], limit: int, wait: bool
 ) -> CommandReply:
     """Search the titles and contents of the documents in DIR.
 
@@ -146,10 +154,10 @@ def search_command(
 
 @docs.command("read")
 @click.argument("document", metavar="DOCUMENT")
-@click.argument("folder", metavar="[DIR]", required=False)
+@folder_argument
 @click.option("--section", metavar="ANCHOR", help="Print only this section, as DOCUMENT#ANCHOR does.")
 @json_option
-def read_command(document: str, folder: str | None, *, section: str | None) -> CommandReply:
+def read_command(document: str, folder: Path | None, *, section: str | None) -> CommandReply:
     """Print DOCUMENT as an assistant receives it.
 
     DOCUMENT is a path in DIR or a docs:// URI.
@@ -180,7 +188,7 @@ def read_command(document: str, folder: str | None, *, section: str | None) -> C
     return CommandReply({})
 
 
-def _open_index(folder: str | None) -> "ProjectIndex":
+def _open_index(folder: Path | None) -> "ProjectIndex":
     """Return the index of a folder's documents."""
     from dowse.indexes.index import ProjectIndex
 
@@ -205,11 +213,10 @@ def _ask(project: "ProjectIndex", question: Callable[["ProjectIndex", int], Answ
         return answer_or_rebuild(project, answer)
 
 
-def _find_root(folder: str | None) -> Path:
+def _find_root(folder: Path | None) -> Path:
     """Return the folder, by default the working directory unless that is a home or a whole disk."""
     from dowse.indexes.project_lookup import is_too_wide
 
-    root = parse_folder(folder)
-    if root is None and is_too_wide(Path.cwd()):
+    if folder is None and is_too_wide(Path.cwd()):
         raise UsageError("The working directory is a home folder or a whole disk. To use it, name it: dowse docs .")
-    return root or Path.cwd()
+    return folder or Path.cwd()

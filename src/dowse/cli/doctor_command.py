@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from dowse import __version__
-from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.common_arguments import folder_argument, json_option
 from dowse.cli.output import CommandReply, format_encoding, progress_bar, using
 from dowse.system.sandbox import sandbox_support
 from dowse.visible_text import pluralize
@@ -50,13 +50,13 @@ def version_lines() -> list[str]:
 
 
 @click.command()
-@click.argument("folder", metavar="[DIR]", required=False)
+@folder_argument
 @click.option("--fix", is_flag=True, help="Repair the problems that are found.")
 @click.option(
     "--report", is_flag=True, help="Print a report for an issue instead, without paths, names or texts of yours."
 )
 @json_option
-def doctor(folder: str | None, *, fix: bool, report: bool) -> CommandReply:
+def doctor(folder: Path | None, *, fix: bool, report: bool) -> CommandReply:
     """Check the index of DIR against its files.
 
     DIR defaults to the project around the working directory. This reads every file, and compares
@@ -68,12 +68,12 @@ def doctor(folder: str | None, *, fix: bool, report: bool) -> CommandReply:
     if report:
         if fix:
             raise click.UsageError("--report changes nothing; run --fix without it.")
-        return _anonymous_report(parse_folder(folder))
+        return _anonymous_report(folder)
     from dowse.archives.archive_index import find_index
     from dowse.indexes.damage_recovery import check_whole
     from dowse.notes.notes_check import check_notes
 
-    project = find_index(parse_folder(folder))
+    project = find_index(folder)
     with using(project, project.root.name):
         with progress_bar(f"Checking {project.root.name}") as progress:
             findings = remaining = check_whole(project, progress)

@@ -1,11 +1,12 @@
 """`dowse eval`: how good search is on a project, by questions from its own history."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.common_arguments import folder_argument, json_option
 from dowse.cli.output import CommandReply, progress_bar
 from dowse.visible_text import pluralize
 
@@ -20,11 +21,11 @@ NO_QUESTIONS = (
 
 
 @click.command("eval")
-@click.argument("folder", metavar="[DIR]", required=False)
+@folder_argument
 @click.option("--questions", "count", type=click.IntRange(1, 1000), default=30, show_default=True,
               help="Questions, at most.")  # fmt: skip
 @json_option
-def evaluate_command(folder: str | None, *, count: int) -> CommandReply:
+def evaluate_command(folder: Path | None, *, count: int) -> CommandReply:
     """Measure how well dowse searches DIR.
 
     Ask commit messages in the files as they were before each commit, where the right answer is
@@ -38,7 +39,7 @@ def evaluate_command(folder: str | None, *, count: int) -> CommandReply:
     from dowse.cli.project_evaluation import evaluate
     from dowse.indexes.project_lookup import open_or_find
 
-    project = open_or_find(parse_folder(folder))
+    project = open_or_find(folder)
     root = project.root
     project.close()
     with progress_bar("Asking") as tell:

@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.common_arguments import folder_argument, json_option
 from dowse.cli.output import (
     INTERRUPTED,
     CommandReply,
@@ -32,13 +33,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("folder", metavar="[DIR]", required=False)
+@folder_argument
 @click.option("--yes", is_flag=True, help="Do not ask before indexing more files than maxFiles.")
 @click.option("--wait", is_flag=True, help="Wait until all chunks are encoded for search by meaning.")
 @click.option("--background", is_flag=True, hidden=True, help="Give way to the search that started this process.")
 @click.option("--documents", is_flag=True, hidden=True, help="Index the files as documents.")
 @json_option
-def index(folder: str | None, *, yes: bool, wait: bool, background: bool, documents: bool) -> CommandReply:
+def index(folder: Path | None, *, yes: bool, wait: bool, background: bool, documents: bool) -> CommandReply:
     """Index the files in DIR.
 
     DIR defaults to the project around the working directory. Only files that changed since the
@@ -52,11 +53,10 @@ def index(folder: str | None, *, yes: bool, wait: bool, background: bool, docume
     """
     if background:  # a search reads the same files meanwhile
         lower_priority()
-    root = parse_folder(folder)
-    warm_up_parser(root)
+    warm_up_parser(folder)
     from dowse.indexes.project_lookup import open_project
 
-    project = open_project(root)
+    project = open_project(folder)
     if documents:
         project = project.seen_as(View.DOCUMENTS)
     if is_memory_small():

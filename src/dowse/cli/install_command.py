@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder, prints_json
+from dowse.cli.common_arguments import folder_argument, json_option, prints_json
 from dowse.cli.output import CommandReply, SafeText, escape, say, show
 from dowse.errors import DowseError, UsageError
 from dowse.visible_text import pluralize
@@ -31,7 +31,7 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--agent", "names", metavar="NAME", multiple=True,
             help="Only this assistant; may be repeated. Default: all found.",
         ),
-        click.argument("folder", metavar="[DIR]", required=False),
+        folder_argument,
     ):  # fmt: skip
         command = option(command)
     return command
@@ -39,7 +39,7 @@ def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @click.command()
 @_shared_options
-def install(folder: str | None, *, names: tuple[str, ...], is_for_user: bool, **how: bool) -> CommandReply:
+def install(folder: Path | None, *, names: tuple[str, ...], is_for_user: bool, **how: bool) -> CommandReply:
     """Add dowse to the assistants on this machine.
 
     Find the assistants, show the change of each configuration file, make it after a yes, and
@@ -53,22 +53,21 @@ def install(folder: str | None, *, names: tuple[str, ...], is_for_user: bool, **
     from dowse.cli.assistants.config_change import plan_install
     from dowse.cli.assistants.start_command import SERVE, own_command
 
-    named = parse_folder(folder)
-    project = None if is_for_user else named or Path.cwd()
+    project = None if is_for_user else folder or Path.cwd()
     command = own_command(is_shared=not is_for_user)
     changes = []
     for assistant, file in _targets(names, project):
-        arguments = [*command[1:], *SERVE, *_served(assistant, named, is_for_user=is_for_user)]
-        if assistant.needs_folder and is_for_user and named is None:
+        arguments = [*command[1:], *SERVE, *_served(assistant, folder, is_for_user=is_for_user)]
+        if assistant.needs_folder and is_for_user and folder is None:
             changes.append(_without_folder(assistant, file, is_named=bool(names)))
         else:
             changes.append(plan_install(assistant, file, command[0], arguments))
-    return _carry_out(changes, named or Path.cwd(), **how)
+    return _carry_out(changes, folder or Path.cwd(), **how)
 
 
 @click.command()
 @_shared_options
-def uninstall(folder: str | None, *, names: tuple[str, ...], is_for_user: bool, **how: bool) -> CommandReply:
+def uninstall(folder: Path | None, *, names: tuple[str, ...], is_for_user: bool, **how: bool) -> CommandReply:
     """Remove dowse from the assistants on this machine.
 
     A file that nobody has changed since dowse install becomes what it was, byte by byte. From any
@@ -78,7 +77,7 @@ def uninstall(folder: str | None, *, names: tuple[str, ...], is_for_user: bool, 
     """
     from dowse.cli.assistants.config_change import plan_removal
 
-    project = None if is_for_user else parse_folder(folder) or Path.cwd()
+    project = None if is_for_user else folder or Path.cwd()
     changes = [plan_removal(assistant, file) for assistant, file in _targets(names, project, is_removal=True)]
     return _carry_out(changes, Path.cwd(), **how, is_removal=True)
 

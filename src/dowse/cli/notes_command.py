@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import count_option, json_option, parse_path, prints_json
+from dowse.cli.common_arguments import FILE_TEXT, count_option, json_option, parse_path, prints_json
 from dowse.cli.output import CommandReply, SafeText, confirm, escape, progress_bar, show, show_warnings
 from dowse.errors import Failed, NotFound, UsageError
 from dowse.indexes.index_status import format_size
@@ -55,20 +55,30 @@ def create(name: str, *, min_length: int, keep_case: bool) -> CommandReply:
     return CommandReply({"status": "created", "index_name": name, "backend": "disk"}, [f"Created {name}."])
 
 
+def _parse_metadata(text: str) -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"--metadata is not JSON: {error}.") from error
+    if not isinstance(value, dict):
+        raise UsageError("--metadata has to be an object, such as {}.")
+    return value
+
+
 @notes.command()
 @click.argument("name")
 @click.argument("doc_id")
 @click.argument("text", required=False)
-@click.option("--metadata", metavar="JSON", help='A JSON object, such as {"author": "Smith"}.')
+@click.option("--metadata", metavar="JSON", type=_parse_metadata, help='A JSON object, such as {"author": "Smith"}.')
 @json_option
-def add(name: str, doc_id: str, text: str | None, *, metadata: str | None) -> CommandReply:
+def add(name: str, doc_id: str, text: str | None, *, metadata: dict[str, Any] | None) -> CommandReply:
     """Add a document to the index NAME, or replace it.
 
     The document DOC_ID gets the content TEXT. Without TEXT, it is read from stdin.
     """
     from dowse.notes.notes_documents import make_note
 
-    note = make_note(doc_id, _read_stdin() if text is None else text, _parse_metadata(metadata))
+    note = make_note(doc_id, _read_stdin() if text is None else text, metadata)
     with _open_registry() as registry:
         (added,) = registry.use(name, lambda index: index.add([note]))
     line = f"{added.doc_id}: {added.status}, {pluralize(added.token_count, 'token')}"
@@ -172,7 +182,7 @@ def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool) -> CommandReply:
 
 @notes.command()
 @click.argument("name")
-@click.argument("file", required=False)
+@click.argument("file", required=False, type=FILE_TEXT)
 @json_option
 def export(name: str, file: str | None) -> CommandReply:
     """Export all documents of the index NAME as JSON Lines.
@@ -198,7 +208,7 @@ def export(name: str, file: str | None) -> CommandReply:
 
 @notes.command("import")
 @click.argument("name")
-@click.argument("file", required=False)
+@click.argument("file", required=False, type=FILE_TEXT)
 @click.option("--create", "creates", is_flag=True, help="Create the index if it does not exist.")
 @json_option
 def import_(name: str, file: str | None, *, creates: bool) -> CommandReply:
@@ -249,18 +259,6 @@ def _read_stdin() -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"stdin is not text in UTF-8 ({error.reason} at byte {error.start}).") from error
-
-
-def _parse_metadata(text: str | None) -> dict[str, Any] | None:
-    if text is None:
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"--metadata is not JSON: {error}.") from error
-    if not isinstance(value, dict):
-        raise UsageError("--metadata has to be an object, such as {}.")
-    return value
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder, parse_path, prints_json
+from dowse.cli.common_arguments import FOLDER_TEXT, folder_argument, json_option, parse_path, prints_json
 from dowse.cli.output import CommandReply, format_encoding, format_unparsed, show_warnings
 from dowse.cli.serve_command import compose_server
 from dowse.cli.server_options import Offer
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("folder", metavar="[DIR]", required=False)
+@folder_argument
 @json_option
-def status(folder: str | None) -> CommandReply:
+def status(folder: Path | None) -> CommandReply:
     """Show the state of the index of DIR and of its documents.
 
     DIR defaults to the project around the working directory. The state is one of not_found, indexing,
@@ -40,7 +40,7 @@ def status(folder: str | None) -> CommandReply:
     from dowse.archives.archive_index import find_index
     from dowse.keeping.watch_status import read_watch_status
 
-    project = find_index(parse_folder(folder))
+    project = find_index(folder)
     if prints_json():
         return _status_reply(project.root)
     found, watch = project.status(), read_watch_status(project)
@@ -116,7 +116,7 @@ def _format_counts(project: "Project") -> str:
 
 
 @click.command()
-@click.argument("folder", metavar="[DIR]", required=False)
+@click.argument("folder", metavar="[DIR]", required=False, type=FOLDER_TEXT)
 @click.option("--missing", is_flag=True, help="Delete the index of every folder that no longer exists.")
 @json_option
 def forget(folder: str | None, *, missing: bool) -> CommandReply:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder, prints_json
+from dowse.cli.common_arguments import FOLDER_TEXT, json_option, parse_folder, prints_json
 from dowse.cli.output import CommandReply, progress_bar, say, show
 from dowse.errors import UsageError
 from dowse.types import Progress
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("words", metavar="[DIR]... PLACE", nargs=-1, required=True)
+@click.argument("words", metavar="[DIR]... PLACE", nargs=-1, required=True, type=FOLDER_TEXT)
 @click.option("--name", metavar="NAME", default="", help="Name of the project at PLACE; by default that of the folder.")
 @click.option("--remove", metavar="NAME", help="Remove the project NAME from PLACE.")
 @click.option("--without-model", is_flag=True, help="Do not encode the chunks with the model, which takes longest.")
@@ -42,7 +42,7 @@ def publish(words: tuple[str, ...], *, name: str, remove: str | None, without_mo
     from dowse.api.folder_target import FolderTarget
     from dowse.indexes.project_lookup import open_project
 
-    target = FolderTarget([open_project(parse_folder(folder)) for folder in (folders or (None,))])
+    target = FolderTarget([open_project(folder) for folder in (map(parse_folder, folders) if folders else (None,))])
 
     def progress_of(root: Path) -> AbstractContextManager[Progress]:
         return progress_bar(f"Publishing {root.name}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import count_option, json_option, parse_folder, parse_path
+from dowse.cli.common_arguments import FILE_TEXT, count_option, folder_argument, json_option, parse_path
 from dowse.cli.output import CommandReply, escape, using
 from dowse.cli.result_output import coverage_notes
 
@@ -19,12 +19,12 @@ KINDS = ("call", "import", "inheritance", "annotation", "mention")
 
 @click.command()
 @click.argument("name")
-@click.argument("folder", metavar="[DIR]", required=False)
+@folder_argument
 @click.option("--kind", type=click.Choice(KINDS), help="Only this kind of use.")
 @click.option("--path", "glob", metavar="GLOB", help="Only uses in files whose path matches, such as 'src/**/*.py'.")
 @count_option("--limit", 10_000, 100, "Maximum number of uses.")
 @json_option
-def refs(name: str, folder: str | None, **how: Any) -> CommandReply:
+def refs(name: str, folder: Path | None, **how: Any) -> CommandReply:
     """Find where NAME is defined and used in the files in DIR.
 
     DIR defaults to the project around the working directory. NAME is the name of a function, class
@@ -43,7 +43,7 @@ def refs(name: str, folder: str | None, **how: Any) -> CommandReply:
     from dowse.searching.references.reference_search import ReferenceOptions
     from dowse.surfaces.project.reference_replies import references_reply
 
-    project = open_or_find(parse_folder(folder))
+    project = open_or_find(folder)
     options = ReferenceOptions(how["kind"], how["glob"], how["limit"])
     target = FolderTarget([project], waits=True)
     with using(target, target.name, project) as progress:
@@ -57,11 +57,11 @@ def refs(name: str, folder: str | None, **how: Any) -> CommandReply:
 
 
 @click.command()
-@click.argument("path")
-@click.argument("folder", metavar="[DIR]", required=False)
+@click.argument("path", type=FILE_TEXT)
+@folder_argument
 @count_option("--limit", 1000, 20, "Maximum number of files of each kind.")
 @json_option
-def related(path: str, folder: str | None, limit: int) -> CommandReply:
+def related(path: str, folder: Path | None, limit: int) -> CommandReply:
     """List the files in DIR around PATH, each with the reason.
 
     The files around PATH are those that it imports, those that import it, its tests, and those that
@@ -74,12 +74,11 @@ def related(path: str, folder: str | None, limit: int) -> CommandReply:
     from dowse.indexes.project_lookup import find_project, open_or_find
     from dowse.surfaces.project.reference_replies import related_reply
 
-    inside = parse_folder(folder)
-    file = parse_path(path)
-    if inside is None:
+    if folder is None:
+        file = parse_path(path)
         project = find_project(file)
     else:
-        file, project = inside / Path(path).expanduser(), open_or_find(inside)
+        file, project = folder / Path(path).expanduser(), open_or_find(folder)
     target = FolderTarget([project], waits=True)
     with using(target, target.name, project) as progress:
         found = target.related(str(file), limit, progress)

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from dowse.cli.common_arguments import choice_option, json_option, parse_query, parse_root, prints_json
+from dowse.cli.common_arguments import (
+    FILE_TEXT,
+    FOLDER_TEXT,
+    choice_option,
+    json_option,
+    parse_query,
+    parse_root,
+    prints_json,
+)
 from dowse.cli.output import CommandReply, escape, show_warnings, using
 from dowse.cli.result_output import (
     content_notes,
@@ -43,7 +51,7 @@ _OPTION_NAMES = {
 
 
 @click.command()
-@click.argument("words", metavar="QUERY... [DIR|ADDRESS]...", nargs=-1, required=True)
+@click.argument("words", metavar="QUERY... [DIR|ADDRESS]...", nargs=-1, required=True, type=FOLDER_TEXT)
 @click.option(
     "--limit",
     type=click.IntRange(1, MAX_PAGE),
@@ -54,6 +62,7 @@ _OPTION_NAMES = {
     "--path",
     "glob",
     metavar="PATH",
+    type=FILE_TEXT,
     help="Only this file or folder, at any depth, or files whose path matches a pattern such as 'src/**/*.py'.",
 )
 @click.option("--language", metavar="NAME", help="Only files in this language, such as python or py.")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_root, prints_json
+from dowse.cli.common_arguments import FILE_TEXT, FOLDER_TEXT, json_option, parse_root, prints_json
 from dowse.cli.output import format_json, say, show, show_warnings
 from dowse.cli.server_options import HttpOptions, Offer, budget_option, http_options, tools_option
 from dowse.errors import DowseError, Failed, UsageError
@@ -104,10 +104,13 @@ def _expect_project(service: "Service") -> None:
 def _search_first(level: Level, index: "ProjectIndex") -> None:
     """Search an index as the first call does, so that all that it needs is loaded."""
     if level == "assistant":
-        from dowse.federation.answers.definition_search import search_first_definitions as search_first
+        from dowse.federation.answers.definition_search import search_first_definitions
+
+        search_first_definitions(index)
     else:
         from dowse.indexes.first_search import search_first
-    search_first(index)
+
+        search_first(index)
     import_module("dowse.notes.registry")  # every server has named indexes
 
 
@@ -139,11 +142,11 @@ def _parse_only(only: str) -> tuple[Surface, ...]:
 
 def _site_option(verb: str) -> Callable[[Any], Any]:
     about = f"Also {verb} the site with this search index. May be repeated."
-    return click.option("--site", "sites", metavar="[NAME=]FILE|URL", multiple=True, help=about)
+    return click.option("--site", "sites", metavar="[NAME=]FILE|URL", multiple=True, type=FILE_TEXT, help=about)
 
 
 @click.command()
-@click.argument("folders", metavar="[DIR|ADDRESS]...", nargs=-1)
+@click.argument("folders", metavar="[DIR|ADDRESS]...", nargs=-1, type=FOLDER_TEXT)
 @click.option(
     "--only",
     "surfaces",
@@ -263,7 +266,7 @@ def serve_over_http(
 
 
 @click.command("open")
-@click.argument("folders", metavar="[DIR|ADDRESS]...", nargs=-1)
+@click.argument("folders", metavar="[DIR|ADDRESS]...", nargs=-1, type=FOLDER_TEXT)
 @_site_option("show")
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @json_option

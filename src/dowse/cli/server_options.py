@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import click
 
-from dowse.cli.common_arguments import choice_option
+from dowse.cli.common_arguments import FILE_TEXT, choice_option
 from dowse.errors import UsageError
 from dowse.mcp.replies import BUDGET_TOKENS
 from dowse.mcp.tools import SURFACES, Level, Surface
@@ -141,7 +141,7 @@ _OPTIONS = [
         help="Serve over HTTP, at /mcp. Port 0 means any free port.",
     ),
     _http_only_option("--allow-remote", is_flag=True, help="Allow a HOST that other machines can reach."),
-    _http_only_option("--token-file", metavar="FILE", help="Require the token in FILE. Or set DOWSE_TOKEN."),
+    _http_only_option("--token-file", metavar="FILE", type=FILE_TEXT, help="Require the token in FILE. Or set DOWSE_TOKEN."),
     _http_only_option("--public", is_flag=True, help="Require no token. Serve only documents and sites, read-only."),
     _http_only_option("--allow-changes", is_flag=True, help="With --allow-remote, let the page index and forget projects."),
     _http_only_option("--allow-origin", "origins", metavar="ORIGIN", multiple=True, type=parse_origin, help="Allow web pages of ORIGIN. May be repeated."),

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder, parse_path
+from dowse.cli.common_arguments import FILE_TEXT, FOLDER_TEXT, json_option, parse_folder, parse_path
 from dowse.cli.output import CommandReply, escape, progress_bar, show_warnings
 from dowse.cli.serve_command import run_server
 from dowse.cli.server_options import Offer, budget_option, http_options
@@ -24,7 +24,7 @@ def site() -> None:
 
 
 @site.command()
-@click.argument("arguments", metavar="[NAME=]FILE|URL...", nargs=-1, required=True)
+@click.argument("arguments", metavar="[NAME=]FILE|URL...", nargs=-1, required=True, type=FILE_TEXT)
 @budget_option
 @http_options
 def serve(arguments: tuple[str, ...], *, budget: int, **http: Any) -> None:
@@ -38,7 +38,7 @@ def serve(arguments: tuple[str, ...], *, budget: int, **http: Any) -> None:
 
 
 @site.command()
-@click.argument("location", metavar="FILE|URL")
+@click.argument("location", metavar="FILE|URL", type=FILE_TEXT)
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @json_option
 def check(location: str, *, strict: bool) -> CommandReply:
@@ -75,8 +75,8 @@ def check(location: str, *, strict: bool) -> CommandReply:
 
 
 @site.command()
-@click.argument("source", metavar="SRC")
-@click.option("-o", "--output", metavar="FILE", required=True, help="Write the index to this file.")
+@click.argument("source", metavar="SRC", type=FOLDER_TEXT)
+@click.option("-o", "--output", metavar="FILE", type=FILE_TEXT, required=True, help="Write the index to this file.")
 @click.option("--name", default="", help="The site's name.")
 @click.option("--domain", default="", help="Its domain, without https://.")
 @click.option("--description", default="", help="A sentence about it.")
@@ -92,13 +92,11 @@ def build(source: str, *, output: str, **options: Any) -> CommandReply:
     Only files of the kind that there is more of are pages. The site needs a name and a domain;
     the pages of built HTML may state the domain. Exit code 1 if there are no pages.
     """
-    folder = parse_folder(source)
-    assert folder is not None  # noqa: S101 - SRC is required
     from dowse.sites.building.builder import BuildSettings
     from dowse.sites.building.builder import build as build_index
     from dowse.system.platform import write_atomically
 
-    target = parse_path(output)
+    folder, target = parse_folder(source), parse_path(output)
     if not target.parent.is_dir():
         raise UsageError(f"{target.parent} is not a folder. Create it first.")
     with progress_bar(f"Building {folder.name}") as progress:

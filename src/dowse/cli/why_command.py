@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_path
+from dowse.cli.common_arguments import FILE_TEXT, json_option, parse_path
 from dowse.cli.output import CommandReply, using
 from dowse.errors import ProjectNotDetected
 from dowse.visible_text import pluralize
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("arguments", metavar="[QUERY] PATH", nargs=-1, required=True)
+@click.argument("arguments", metavar="[QUERY] PATH", nargs=-1, required=True, type=FILE_TEXT)
 @json_option
 def why(arguments: tuple[str, ...]) -> CommandReply:
     """Explain why PATH is or is not indexed, or its rank for QUERY.
