@@ -26,6 +26,7 @@ def test_every_assistant_is_served_by_what_was_written_and_is_as_before_afterwar
 ) -> None:
     for assistant in known_assistants().values():
         places.resolve(assistant.signs[0]).mkdir(parents=True, exist_ok=True)
+        (places.resolve(assistant.signs[0]) / "state").touch()
     before = sorted(places.home.rglob("*"))
     ran = run("install", root, "--yes", "--json")
     assert ran.code == 0, ran.err

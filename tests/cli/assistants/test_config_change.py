@@ -11,7 +11,6 @@ from dowse.cli.assistants import config_edits, json_edits
 from dowse.cli.assistants.config_change import apply_change, backup_of, plan_install, plan_removal
 from dowse.cli.assistants.config_edits import entry_of
 from dowse.cli.assistants.known_assistants import Assistant, Places, known_assistants
-from dowse.system.platform import storage_root
 
 COMMAND, ARGUMENTS = "/opt/dowse", ["serve", "/a folder"]
 BOM = "\ufeff"
@@ -120,7 +119,19 @@ def test_a_file_that_did_not_exist_is_gone_afterwards_with_its_folders(places: P
     install(assistant, file)
     assert (file.stat().st_mode & 0o077 == 0) or sys.platform == "win32"
     remove(assistant, file)
-    assert list(places.home.iterdir()) == []
+    folders = [folder for folder in places.home.rglob("*") if folder not in (places.config, places.support)]
+    assert folders == ([] if assistant.name != "opencode" else [file.parent])
+    assert places.home.exists()
+
+
+def test_an_empty_project_is_still_there_afterwards(tmp_path: Path) -> None:
+    """Both files of opencode have the same name, but only that of a person has a folder of its own."""
+    for name, folder in (("claude-code", "empty"), ("opencode", "opencode")):
+        assistant, root = known_assistants()[name], tmp_path / folder
+        root.mkdir()
+        install(assistant, root / assistant.project)
+        remove(assistant, root / assistant.project)
+        assert list(root.iterdir()) == []
 
 
 def test_a_second_install_keeps_the_way_back(places: Places) -> None:
@@ -237,11 +248,3 @@ def test_a_symlink_stays_one_and_its_target_is_changed(places: Places, tmp_path:
     assert target.stat().st_mode & 0o777 == 0o640
     remove(assistant, file)
     assert (file.is_symlink(), target.read_text(encoding="utf-8")) == (True, '{"a": 1}')
-
-
-def test_a_damaged_record_costs_only_the_exact_way_back(places: Places) -> None:
-    assistant, file = written_file(places, "cursor", '{"mcpServers": {"x": {}}}')
-    install(assistant, file)
-    (storage_root() / "installed.json").write_text('{"files": {"x": 1}}', encoding="utf-8")
-    remove(assistant, file)
-    assert file.read_text(encoding="utf-8") == '{"mcpServers": {"x": {}}}'

@@ -1,13 +1,11 @@
 """A change of one configuration file: its plan, its difference as text, and the way back.
 
-A record in the storage root says what each file was before. As long as nobody has changed the file since,
-removing dowse restores it byte by byte; else only the entry of dowse is removed.
+A copy of the file as it was stays beside it. If the copy and the entry of dowse make the file as it is now, nobody has
+changed it since, and removing dowse restores it byte by byte; else only the entry of dowse is removed.
 """
 
 import contextlib
 import difflib
-import hashlib
-import json
 import os
 import re
 from dataclasses import dataclass
@@ -16,7 +14,7 @@ from typing import Any
 
 from dowse.cli.assistants.config_edits import entry_of, put_entry, remove_entry
 from dowse.cli.assistants.known_assistants import SERVER_NAME, Assistant
-from dowse.system.platform import make_private_folder, storage_root, write_atomically
+from dowse.system.platform import make_private_folder, write_atomically
 from dowse.system.small_files import read_small_file
 
 MAX_CONFIG_BYTES = 16 * 1024 * 1024
@@ -68,54 +66,43 @@ def plan_removal(assistant: Assistant, file: Path) -> ConfigChange:
     """Return the change that removes dowse from a file: back to what it was, or without the entry of dowse."""
     try:
         before = _read(file)
-        if before is None:
-            return ConfigChange(assistant, file, "unchanged")
-        record = _records().get(str(_real(file)))
-        if record and record["after"] == _hash(before):
-            original, is_known = _original(file, record)
-            if is_known:
-                return ConfigChange(assistant, file, "removed", before, original)
-        text = before.decode()
+        text = (before or b"").decode()
         present = entry_of(file, text, assistant.path)
         if present is None or not _starts_dowse(assistant, present):
             return ConfigChange(assistant, file, "unchanged", before, before)
-        after = remove_entry(file, text, assistant.path)
+        original = _original(assistant, file)
+        if put_entry(file, original or "", assistant.path, present) != text:
+            original = remove_entry(file, text, assistant.path)
     except (OSError, ValueError, RecursionError) as error:
         return _skipped(assistant, file, error)
-    return ConfigChange(assistant, file, "removed", before, after.encode())
+    return ConfigChange(assistant, file, "removed", before, None if original is None else original.encode())
+
+
+def _original(assistant: Assistant, file: Path) -> str | None:
+    """Return the copy of a file as it was before dowse; None if there is none."""
+    try:
+        text = read_small_file(_backup(_real(file)), MAX_CONFIG_BYTES).decode()
+        return text if entry_of(file, text, assistant.path) is None else None
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def apply_change(change: ConfigChange) -> None:
     """Write a planned change, with a backup beside the file. Raise NotWritable or OSError and change nothing else."""
     file = _real(change.file)
-    records = _records()
-    if change.action == "removed":
-        _write(file, change.after)
-        if record := records.pop(str(file), None):
-            with contextlib.suppress(OSError):
-                _backup(file).unlink()
-            if change.after is None:
-                _remove_empty_folders(record["folders"])
-    else:
-        folders = [str(folder) for folder in file.parents if not folder.exists()]
+    if change.action != "removed":
         make_private_folder(file.parent)
-        earlier = records.get(str(file))
-        if record := _new_record(change, earlier, folders):
-            records[str(file)] = record
-        if change.before is not None and (change.action == "added" or earlier is None):
+        if change.before is not None and (change.action == "added" or not _backup(file).exists()):
             _write(_backup(file), change.before, like=file)
         _write(file, change.after)
-    _write_records(records)
-
-
-def _new_record(change: ConfigChange, earlier: dict[str, Any] | None, folders: list[str]) -> dict[str, Any] | None:
-    """Return what to remember of a file. An entry that dowse did not write itself leaves nothing to go back to."""
-    after = _hash(change.after or b"")
-    if earlier and change.before is not None and earlier["after"] == _hash(change.before):
-        return {**earlier, "after": after}
-    if change.action != "added":
-        return None
-    return {"before": None if change.before is None else _hash(change.before), "after": after, "folders": folders}
+        return
+    _write(file, change.after)
+    if _original(change.assistant, file) is not None:
+        _backup(file).unlink()
+    if change.after is None:
+        with contextlib.suppress(OSError):  # up to the first folder that has something else in it
+            for folder in change.assistant.own_folders(file):
+                folder.rmdir()
 
 
 def backup_of(file: Path) -> Path | None:
@@ -131,16 +118,6 @@ def _starts_dowse(assistant: Assistant, entry: dict[str, Any]) -> bool:
     except (KeyError, TypeError, AttributeError):  # it has an address, or is written by hand
         return False
     return any(re.split(r"[/\\]", word)[-1].lower() in ("dowse", "dowse.exe") for word in words)
-
-
-def _original(file: Path, record: dict[str, Any]) -> tuple[bytes | None, bool]:
-    if record["before"] is None:
-        return None, True
-    try:
-        data = read_small_file(_backup(_real(file)), MAX_CONFIG_BYTES)
-    except OSError:
-        return None, False
-    return data, _hash(data) == record["before"]
 
 
 def _skipped(assistant: Assistant, file: Path, error: Exception) -> ConfigChange:
@@ -171,37 +148,9 @@ def _write(file: Path, data: bytes | None, like: Path | None = None) -> None:
         file.chmod(mode)
 
 
-def _remove_empty_folders(folders: list[str]) -> None:
-    for folder in folders:  # the innermost first
-        with contextlib.suppress(OSError):
-            Path(folder).rmdir()
-
-
 def _real(file: Path) -> Path:
     return Path(os.path.realpath(file))
 
 
 def _backup(file: Path) -> Path:
     return file.with_name(file.name + BACKUP_SUFFIX)
-
-
-def _hash(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def _record_file() -> Path:
-    return storage_root() / "installed.json"
-
-
-def _records() -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = json.loads(read_small_file(_record_file(), MAX_CONFIG_BYTES))["files"]
-        known = {"before", "after", "folders"}
-        return {name: record for name, record in found.items() if known <= record.keys()}
-    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):  # it is damaged, or not there
-        return {}
-
-
-def _write_records(records: dict[str, Any]) -> None:
-    make_private_folder(storage_root())
-    write_atomically(_record_file(), json.dumps({"version": 1, "files": records}, indent=2).encode())

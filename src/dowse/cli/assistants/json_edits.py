@@ -17,9 +17,8 @@ _decode = json.JSONDecoder(strict=False).raw_decode
 
 
 class _Member(NamedTuple):
-    """A member of an object: its name, the place where it begins, and the places of its value."""
+    """A member of an object: the place where it begins, and the places of its value."""
 
-    name: str
     start: int
     value_start: int
     end: int
@@ -43,23 +42,18 @@ class _Json:
     def skip(self, position: int) -> int:
         return found.end() if (found := _BLANK.match(self.plain, position)) else position
 
-    def members(self, opening: int) -> tuple[list[_Member], int]:
-        """Return the members of the object at a brace, and the place of its closing brace."""
-        members, position = list[_Member](), self.skip(opening + 1)
+    def members(self, opening: int) -> tuple[dict[str, _Member], int]:
+        """Return the members of the object at a brace by their names, and the place of its closing brace."""
+        members, position = dict[str, _Member](), self.skip(opening + 1)
         while self.plain[position] != "}":
             name, end = _decode(self.plain, position)
             value_start = self.skip(self.skip(end) + 1)
             _, end = _decode(self.plain, value_start)
-            members.append(_Member(name, position, value_start, end))
+            members[name] = _Member(position, value_start, end)
             position = self.skip(end)
             if self.plain[position] == ",":
                 position = self.skip(position + 1)
         return members, position
-
-    def comma_after(self, member: _Member) -> int | None:
-        """Return the place of the comma behind a member."""
-        place = len(self.bare) - len(self.bare[member.end :].lstrip())
-        return place if self.bare[place] == "," else None
 
     def indent(self, position: int) -> str:
         """Return the white space that begins the line of a place."""
@@ -76,8 +70,8 @@ class _Json:
 
     def indent_unit(self) -> str:
         """Return the indent of the first member of the file that has one."""
-        members, _ = self.members(self.skip(0)) if self.plain.strip() else ([], 0)
-        return next(filter(None, (self.indent(member.start) for member in members)), _DEFAULT_INDENT)
+        members, _ = self.members(self.skip(0)) if self.plain.strip() else ({}, 0)
+        return next(filter(None, (self.indent(member.start) for member in members.values())), _DEFAULT_INDENT)
 
 
 def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -110,7 +104,7 @@ def put_entry(text: str, path: tuple[str, ...], value: Any) -> str:
         if source.plain[opening] != "{":
             raise ValueError(f"{'.'.join(path[:depth]) or 'the file'} is not an object")
         members, closing = source.members(opening)
-        found = _by_name(members).get(name)
+        found = members.get(name)
         if found is None:
             return _append(source, opening, members, closing, (name, _nested(path[depth + 1 :], value)))
         if depth == len(path) - 1:
@@ -125,41 +119,38 @@ def remove_entry(text: str, path: tuple[str, ...]) -> str:
     source = _Json(text)
     holder = source.skip(0)
     for name in path[:-1]:
-        holder = _by_name(source.members(holder)[0])[name].value_start
-    members, _ = source.members(holder)
-    member = _by_name(members)[path[-1]]
+        holder = source.members(holder)[0][name].value_start
+    member = source.members(holder)[0][path[-1]]
     line = len(text[: member.start].rstrip(" \t"))  # the line break before it goes too, unless others stand in its line
     has_own_line = text[:line].endswith("\n") and line > holder
     start = line - (2 if text[:line].endswith("\r\n") else 1) if has_own_line else member.start
-    if (comma := source.comma_after(member)) is not None:
-        rest = text[comma + 1 :]
+    following = len(source.bare) - len(source.bare[member.end :].lstrip())
+    if source.bare[following] == ",":
+        rest = text[following + 1 :]
         return text[:start] + (rest if has_own_line else rest.lstrip(" \t"))
-    place = members.index(member)
-    if place and (comma := source.comma_after(members[place - 1])) is not None:
+    comma = len(source.bare[: member.start].rstrip()) - 1
+    if source.bare[comma] == ",":
         return text[:comma] + text[comma + 1 : start].rstrip(" \t") + text[member.end :]
     return text[:start] + text[member.end :]
 
 
-def _append(source: _Json, opening: int, members: list[_Member], closing: int, new: tuple[str, Any]) -> str:
+def _append(source: _Json, opening: int, members: dict[str, _Member], closing: int, new: tuple[str, Any]) -> str:
     """Return the text with a member more at the end of an object."""
-    text, last = source.text, members[-1] if members else None
-    name, value = new
+    text, (name, value) = source.text, new
+    before = source.bare[:closing].rstrip()  # up to the last member, its comma, or the brace
+    comma, trailing = "" if before[-1] in "{," else ",", "," if before[-1] == "," else ""
     inside_end = len(text[:closing].rstrip())
     has_lines = "\n" in text[opening:closing]
-    split, comma, trailing = inside_end, "", ""
-    if last:
-        is_trailing = source.comma_after(last) is not None
-        split, comma, trailing = last.end, "" if is_trailing else ",", "," if is_trailing else ""
     if has_lines or (not members and "\n" in text):
         outer = source.indent(closing if has_lines else opening)
+        last = next(reversed(members.values()), None)
         inner = source.indent(last.start) if last else outer + source.indent_unit()
-        member = (
-            f"{source.newline}{inner}{json.dumps(name)}: {source.format(value, inner)}{trailing}{source.newline}{outer}"
-        )
+        member = f"{inner}{json.dumps(name)}: {source.format(value, inner)}{trailing}"
+        member = f"{source.newline}{member}{source.newline}{outer}"
     else:
-        member = f"{' ' if last else ''}{json.dumps(name)}: {source.format(value, None)}{trailing}"
+        member = f"{' ' if members else ''}{json.dumps(name)}: {source.format(value, None)}{trailing}"
         member += text[inside_end:closing]
-    return text[:split] + comma + text[split:inside_end] + member + text[closing:]
+    return text[: len(before)] + comma + text[len(before) : inside_end] + member + text[closing:]
 
 
 def _blank(pattern: re.Pattern[str], text: str) -> str:
@@ -171,8 +162,3 @@ def _nested(path: tuple[str, ...], value: Any) -> Any:
     for name in reversed(path):
         value = {name: value}
     return value
-
-
-def _by_name(members: list[_Member]) -> dict[str, _Member]:
-    """Return the members by their names, none of which stands twice."""
-    return {member.name: member for member in members}

@@ -72,6 +72,12 @@ class Assistant:
         candidates = [places.resolve(template) for template in (self.user, *self.alternatives)]
         return next((file for file in candidates if os.path.lexists(file)), candidates[0])
 
+    def own_folders(self, file: Path) -> list[Path]:
+        """Return the folders that are there for a file of this assistant, the innermost first."""
+        templates = (self.user.partition("/")[2], self.project)
+        depth = min((one.count("/") for one in templates if one and file.match(one)), default=0)
+        return list(file.parents)[:depth]
+
     def server_entry(self, command: str, arguments: list[str]) -> dict[str, Any]:
         """Return the entry that makes this assistant start a command."""
         plain = {"command": command, "args": arguments}
