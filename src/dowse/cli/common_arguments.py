@@ -25,15 +25,15 @@ def prints_json() -> bool:
     return click.get_current_context().obj is True
 
 
+def value_option(name: str, kind: Any, default: Any, about: str, **more: Any) -> Callable[[Any], Any]:
+    """Return an option that takes a value of some kind, or one of some words, and shows its default."""
+    kind = click.Choice(kind) if isinstance(kind, tuple) else kind
+    return click.option(name, *more.pop("names", ()), type=kind, default=default, show_default=True, help=about, **more)
+
+
 def count_option(name: str, most: int, default: int, about: str) -> Callable[[Any], Any]:
     """Return an option that takes a number from 1 to a maximum."""
-    return click.option(name, type=click.IntRange(1, most), default=default, show_default=True, help=about)
-
-
-def choice_option(*names: str, choices: Sequence[str], default: str = "", about: str) -> Callable[[Any], Any]:
-    """Return an option that takes one of some words, by default the first."""
-    kind = click.Choice(choices)
-    return click.option(*names, type=kind, default=default or choices[0], show_default=True, help=about)
+    return value_option(name, click.IntRange(1, most), default, about)
 
 
 def parse_query(text: str) -> str:

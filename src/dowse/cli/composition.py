@@ -77,8 +77,6 @@ class ComposedServer:
         self._announcer, self._open_calls, self._surfaces = Announcer(), OpenCalls(), ExitStack()
         self._documents: DocumentsSurface | None = None
         self._projects: ProjectSurface | None = None
-        self._offered_for: Sequence[Tool] | None = None
-        self._by_name: Mapping[str, Tool] = {}
         self._is_listed = asyncio.Event()
         """Set when a client has been told of the tools."""
         has_create_index = offer.has_tools_of("code")
@@ -128,20 +126,24 @@ class ComposedServer:
         )
 
     async def tools(self, client: Call) -> Mapping[str, Tool]:
-        """Return the tools that are offered now, by name; the list is rebuilt only after a change."""
+        """Return the tools that are offered now, by name."""
         if not self._is_listed.is_set() and self._service:
             await self._service.wait_until_prepared(LISTED_SECONDS)
-        of_projects: Sequence[Tool] = ()
         if self._answers:
-            return await self._answer_tools(self._answers, client)
-        if self._projects and "code" in self._offered:
-            of_projects = await self._projects.tools(client)
-        if of_projects is not self._offered_for or not self._by_name:
-            self._offered_for, self._by_name = of_projects, self._tools_by_name(of_projects)
+            tools = await self._answer_tools(self._answers, client)
+        else:
+            tools = []
+            for name, part in self._offered.items():
+                if name == "code":
+                    projects = self._projects
+                    tools += self._with_all_sources(await projects.tools(client) if projects else part.tools)
+                else:
+                    tools += part.tools
+            tools = [tool for tool in tools if self._offer.level == "full" or not tool.is_extra]
         self._is_listed.set()
-        return self._by_name
+        return {tool.name: tool for tool in tools}
 
-    async def _answer_tools(self, answers: "AnswerSurface", client: Call) -> Mapping[str, Tool]:
+    async def _answer_tools(self, answers: "AnswerSurface", client: Call) -> list[Tool]:
         from dowse.federation.answers.answer_tools import answer_tools
         from dowse.surfaces.root_detection import add_client_roots
 
@@ -150,19 +152,8 @@ class ComposedServer:
             if not service.projects:
                 await add_client_roots(service, client)
             names = tuple(served.name for served in service.projects)
-        self._is_listed.set()
-        return {
-            tool.name: tool
-            for tool in answer_tools(
-                answers, names, has_code="code" in self._parts, has_dependencies=answers.has_dependencies
-            )
-        }
-
-    def _tools_by_name(self, of_projects: Sequence[Tool]) -> dict[str, Tool]:
-        tools: list[Tool] = []
-        for name, part in self._offered.items():
-            tools += self._with_all_sources(of_projects or part.tools) if name == "code" else part.tools
-        return {tool.name: tool for tool in tools if self._offer.level == "full" or not tool.is_extra}
+        has_dependencies = answers.has_dependencies
+        return [*answer_tools(answers, names, has_code="code" in self._parts, has_dependencies=has_dependencies)]
 
     def _with_all_sources(self, tools: Sequence[Tool]) -> list[Tool]:
         """Return the project tools; with a federated search, their status tells of all other sources as well."""

@@ -10,12 +10,12 @@ import click
 
 from dowse.cli.common_arguments import (
     FOLDER,
-    choice_option,
     count_option,
     folder_argument,
     json_option,
     parse_query,
     prints_json,
+    value_option,
 )
 from dowse.cli.output import CommandReply, escape, using
 from dowse.cli.result_output import correction_notes, coverage_notes, filters_note, format_flags
@@ -92,7 +92,7 @@ def list_command(folder: Path | None) -> CommandReply:
 @docs.command("search")
 @click.argument("query")
 @folder_argument
-@choice_option("--in", "place", choices=["title", "content", "both"], default="both", about="Where to search.")
+@value_option("--in", ("title", "content", "both"), "both", "Where to search.", names=["place"])
 @click.option(
     "--type", "types", metavar="EXT", multiple=True, help="Only files with this extension, such as md. May be repeated."
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import folder_argument, json_option
+from dowse.cli.common_arguments import folder_argument, json_option, value_option
 from dowse.cli.output import CommandReply, progress_bar
 from dowse.visible_text import pluralize
 
@@ -22,8 +22,7 @@ NO_QUESTIONS = (
 
 @click.command("eval")
 @folder_argument
-@click.option("--questions", "count", type=click.IntRange(1, 1000), default=30, show_default=True,
-              help="Questions, at most.")  # fmt: skip
+@value_option("--questions", click.IntRange(1, 1000), 30, "Questions, at most.", names=["count"])
 @json_option
 def evaluate_command(folder: Path | None, *, count: int) -> CommandReply:
     """Measure how well dowse searches DIR.

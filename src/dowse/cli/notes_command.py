@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import FILE_TEXT, count_option, json_option, parse_path, prints_json
+from dowse.cli.common_arguments import FILE_TEXT, count_option, json_option, parse_path, prints_json, value_option
 from dowse.cli.output import CommandReply, SafeText, confirm, escape, progress_bar, show, show_warnings
 from dowse.errors import Failed, NotFound, UsageError
 from dowse.indexes.index_status import format_size
@@ -40,9 +40,7 @@ def notes() -> None:
 
 @notes.command()
 @click.argument("name")
-@click.option(
-    "--min-length", type=int, default=DEFAULT_MIN_LENGTH, show_default=True, help="Minimum characters of a token."
-)
+@value_option("--min-length", int, DEFAULT_MIN_LENGTH, "Minimum characters of a token.")
 @click.option("--keep-case", is_flag=True, help="Distinguish upper and lower case.")
 @json_option
 def create(name: str, *, min_length: int, keep_case: bool) -> CommandReply:

@@ -12,11 +12,11 @@ from click.core import ParameterSource
 from dowse.cli.common_arguments import (
     FILE_TEXT,
     FOLDER_TEXT,
-    choice_option,
     json_option,
     parse_query,
     parse_root,
     prints_json,
+    value_option,
 )
 from dowse.cli.output import CommandReply, escape, show_warnings, using
 from dowse.cli.result_output import (
@@ -68,37 +68,25 @@ _OPTION_NAMES = {
 @click.option("--language", metavar="NAME", help="Only files in this language, such as python or py.")
 @click.option("--code", "kinds", flag_value="code", multiple=True, help="Only code.")
 @click.option("--docs", "kinds", flag_value="docs", multiple=True, help="Only documentation.")
-@click.option(
-    "--budget",
-    metavar="TOKENS",
-    type=click.IntRange(1),
-    default=20_000,
-    show_default=True,
-    help="Maximum length of the output (with --json).",
-)
+@value_option("--budget", click.IntRange(1), 20_000, "Maximum length of the output (with --json).", metavar="TOKENS")
 @click.option("--exact", is_flag=True, help="Print every exact occurrence of QUERY.")
 @click.option("--regex", "is_pattern", is_flag=True, help="Print every match of the regular expression QUERY.")
 @click.option(
     "--offset", type=click.IntRange(0), default=0, help="Skip this many results (with --json, --exact or --regex)."
 )
-@click.option(
-    "--seconds",
-    type=click.FloatRange(0.1, 600),
-    default=10.0,
-    show_default=True,
-    help="Time limit in seconds (with --exact or --regex).",
-)
-@choice_option(
+@value_option("--seconds", click.FloatRange(0.1, 600), 10.0, "Time limit in seconds (with --exact or --regex).")
+@value_option(
     "--mode",
-    choices=["hybrid", "vector", "lexical"],
-    about="hybrid: by words and meaning; vector: by meaning; lexical: by words.",
+    ("hybrid", "vector", "lexical"),
+    "hybrid",
+    "hybrid: by words and meaning; vector: by meaning; lexical: by words.",
 )
 @click.option("--alpha", type=click.FloatRange(0, 1), help="Weight of meaning in a hybrid search.")
-@choice_option(
+@value_option(
     "--detail",
-    choices=["outline", "passages", "full"],
-    default="passages",
-    about="With --json, what each result shows: one line, the lines that answer, or a whole function or section.",
+    ("outline", "passages", "full"),
+    "passages",
+    "With --json, what each result shows: one line, the lines that answer, or a whole function or section.",
 )
 @click.option(
     "--name",

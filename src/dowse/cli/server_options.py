@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import click
 
-from dowse.cli.common_arguments import FILE_TEXT, choice_option
+from dowse.cli.common_arguments import FILE_TEXT, value_option
 from dowse.errors import UsageError
 from dowse.mcp.replies import BUDGET_TOKENS
 from dowse.mcp.tools import SURFACES, Level, Surface
@@ -151,15 +151,18 @@ _OPTIONS = [
 ]  # fmt: skip
 
 
-budget_option = click.option(
-    "--budget", metavar="TOKENS", type=click.IntRange(1000), default=BUDGET_TOKENS, show_default=True,
-    help="Maximum length of a reply; a token is four characters.",
-)  # fmt: skip
-tools_option = choice_option(
+budget_option = value_option(
+    "--budget",
+    click.IntRange(1000),
+    BUDGET_TOKENS,
+    "Maximum length of a reply; a token is four characters.",
+    metavar="TOKENS",
+)
+tools_option = value_option(
     "--tools",
-    "level",
-    choices=get_args(Level),
-    default="standard",
-    about="minimal: search, fetch and get_index_status; assistant: search, read, find and uses, which answer in plain text; "
+    get_args(Level),
+    "standard",
+    "minimal: search, fetch and get_index_status; assistant: search, read, find and uses, which answer in plain text; "
     "standard: the usual tools; full: all tools.",
+    names=["level"],
 )
