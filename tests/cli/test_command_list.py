@@ -3,7 +3,6 @@
 import os
 import shlex
 import shutil
-import subprocess
 from pathlib import Path
 
 import click
@@ -53,22 +52,8 @@ def test_the_indexes_of_missing_folders_are_forgotten_and_others_kept(run: Run, 
     assert run("forget", root, "--missing").code == 2
 
 
-def test_why_names_the_rule_and_its_line(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    subprocess.run(["git", "init", "-q", str(root)], check=True)
+def test_why_takes_a_path_from_the_working_directory(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run("index", root)
-    indexed = run("why", root / "src/apple.py")
-    assert indexed.code == 0
-    assert "src/apple.py is indexed: python" in indexed.out
-    ignored = run("why", root / "src/x.gen.py", "--json")
-    assert ignored.code == 1
-    assert ignored.json["reason"] == "gitignored"
-    assert (ignored.json["rule"]["pattern"], ignored.json["rule"]["line"]) == ("*.gen.py", 2)
-    assert ignored.json["rule"]["origin"].endswith(".gitignore")
-    denied = run("why", root / ".env")
-    assert denied.code == 1
-    assert "denied" in denied.out
-    assert "secrets" in denied.out
-    assert "TOKEN" not in denied.out
     monkeypatch.chdir(root / "src")
     assert run("why", "apple.py").code == 0
     write_tree(root, {"src/new.py": "x = 1\n"})
@@ -95,16 +80,10 @@ def test_why_reaches_a_project_through_a_link_above_it(run: Run, root: Path, tmp
     assert (ran.code, ran.out) == (0, f"src/apple.py would be indexed: run dowse index {root}\n")
 
 
-def test_why_names_the_rule_that_lets_a_file_in(run: Run, root: Path) -> None:
-    write_tree(root, {".gitignore": "src/*\n", ".dowseignore": "!src/apple.py\n"})
+def test_why_names_the_rule_that_lets_a_file_in_and_that_of_documents(run: Run, root: Path) -> None:
+    write_tree(root, {".gitignore": "src/*\n", ".dowseignore": "!src/apple.py\n", ".obsidian/note.md": "# Note\n"})
     ran = run("why", root / "src/apple.py")
-    assert ran.code == 0
-    assert "  rule: !src/apple.py  (.dowseignore, line 1)\n" in ran.out
-    assert run("why", root / "src/apple.py", "--json").json["rule"]["line"] == 1
-
-
-def test_why_tells_documents_from_the_project(run: Run, root: Path) -> None:
-    write_tree(root, {".obsidian/note.md": "# Note\n"})
+    assert (ran.code, "  rule: !src/apple.py  (.dowseignore, line 1)\n" in ran.out) == (0, True)
     ran = run("why", root / ".obsidian/note.md")
     assert ran.code == 0
     assert ran.out.endswith(
@@ -116,29 +95,20 @@ def test_why_tells_documents_from_the_project(run: Run, root: Path) -> None:
 
 def test_doctor_finds_and_repairs_drift(run: Run, root: Path) -> None:
     run("index", root)
-    assert run("doctor", root).code == 0
     (root / "src/apple.py").write_text("def pear(): ...\n", encoding="utf-8")
     write_tree(root, {"src/new.py": "x = 1\n"})
     (root / "docs/guide.md").unlink()
-    sick = run("doctor", root, "--json")
-    assert sick.code == 1
-    assert [finding["problem"].split()[0] for finding in sick.json["findings"]] == [
-        "src/new.py", "src/apple.py", "docs/guide.md",
-    ]  # fmt: skip
-    mended = run("doctor", root, "--fix")
-    assert (mended.code, mended.out.splitlines()[-1]) == (0, f"{root}: repaired")
-    assert run("doctor", root).code == 0
-
-
-def test_doctor_mends_json_files_and_derived_parts(run: Run, root: Path) -> None:
-    run("index", root)
     folder = storage_layout.index_folder(root)
     (folder / "fingerprints.json").write_text("{}", encoding="utf-8")
     (folder / "metadata.json").unlink()
     shutil.rmtree(next(folder.glob("lexical-*")))
     sick = run("doctor", root, "--json")
-    assert {finding["part"] for finding in sick.json["findings"]} == {"lexical index", "fingerprints", "metadata"}
-    assert run("doctor", root, "--fix").code == 0
+    parts = {finding["part"] for finding in sick.json["findings"]}
+    assert (sick.code, parts >= {"lexical index", "fingerprints", "metadata"}) == (1, True)
+    problems = " ".join(finding["problem"] for finding in sick.json["findings"])
+    assert all(path in problems for path in ("src/new.py", "src/apple.py", "docs/guide.md"))
+    mended = run("doctor", root, "--fix")
+    assert (mended.code, mended.out.splitlines()[-1]) == (0, f"{root}: repaired")
     assert run("doctor", root).code == 0
 
 

@@ -116,11 +116,6 @@ def test_filters_that_leave_nothing_say_how_many_hits_there_would_be(run: Run, f
     assert "withoutFilters" not in run("search", "cherry", fruit, "--json").json
 
 
-@pytest.mark.parametrize("how", ["--exact", "--regex"])
-def test_no_text_to_look_for_is_wrong_usage(run: Run, fruit: Path, how: str) -> None:
-    assert run("search", how, "", fruit).code == 2
-
-
 @pytest.mark.parametrize(
     "wrong",
     [
