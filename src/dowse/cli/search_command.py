@@ -42,10 +42,8 @@ if TYPE_CHECKING:
     from dowse.searching.history.history_search import CommitHit
 
 MAX_PAGE = 1000
-_OPTION_NAMES = {
-    "exact": "--exact", "is_pattern": "--regex", "offset": "--offset", "seconds": "--seconds", "mode": "--mode",
-    "alpha": "--alpha", "detail": "--detail", "language": "--language", "kinds": "--code or --docs",
-    "guesses": "--name",
+IDLE_IN_HISTORY = {
+    "exact", "is_pattern", "offset", "seconds", "mode", "alpha", "detail", "language", "kinds", "guesses",
 }  # fmt: skip
 """The options that have no effect on a search of the history."""
 
@@ -208,7 +206,7 @@ def _require_options_that_count(how: dict[str, Any]) -> None:
     which = "--exact" if how["exact"] else "--regex"
     for names, is_idle, why in (
         ({"package"}, not how["in_dependencies"], "needs --deps"),
-        (_OPTION_NAMES.keys(), in_history, "has no effect with --history"),
+        (IDLE_IN_HISTORY, in_history, "has no effect with --history"),
         ({"since", "until", "authors"}, not in_history, "needs --history"),
         ({"budget", "detail"}, not as_json, "needs --json"),
         ({"offset"}, not (as_json or lists_matches or in_history), "needs --json, --exact or --regex"),
@@ -217,7 +215,8 @@ def _require_options_that_count(how: dict[str, Any]) -> None:
         ({"mode", "alpha", "detail"}, lists_matches, f"has no effect with {which}"),
     ):
         if is_idle and (idle := sorted(given & names)):
-            raise click.UsageError(f"{_OPTION_NAMES.get(idle[0], f'--{idle[0]}')} {why}")
+            options = [name for param in context.command.params if param.name == idle[0] for name in param.opts]
+            raise click.UsageError(f"{' or '.join(options)} {why}")
 
 
 def _search_definitions(target: "SearchTarget", query: str, how: dict[str, Any], progress: Progress) -> CommandReply:

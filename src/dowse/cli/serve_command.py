@@ -33,34 +33,30 @@ PLACE_SURFACES: tuple[Surface, ...] = ("code", "site", "federated")
 
 def compose_server(offer: Offer, *, is_over_http: bool = False, is_prepared: bool = True) -> "ComposedServer":
     """Return the server of an offer. If it is to be prepared, its first searches find their indexes loaded."""
-    gc.disable()  # looking for garbage among what is imported takes 80 ms, and frees 0.5 MB
-    try:
-        return _compose(offer, is_over_http=is_over_http, is_prepared=is_prepared)
-    finally:
-        gc.freeze()
-        gc.enable()
-
-
-def _compose(offer: Offer, *, is_over_http: bool, is_prepared: bool) -> "ComposedServer":
     from concurrent.futures import ThreadPoolExecutor
 
     from dowse.mcp.sdk_import import leave_out_unused_modules
 
-    leave_out_unused_modules()
-    place = _open_place(offer)
-    service = None if place else _open_service(offer, is_over_http=is_over_http)
-    with ThreadPoolExecutor(1) as pool:  # load indexes and sites while the protocol is imported, which takes a second
-        if service and is_prepared:
-            _prepare(service, offer)
-        loading = pool.submit(_load_sites, offer.sites if "site" in offer.sources else ())
-        from dowse.cli.composition import ComposedServer
+    gc.disable()  # looking for garbage among what is imported takes 80 ms, and frees 0.5 MB
+    try:
+        leave_out_unused_modules()
+        place = _open_place(offer)
+        service = None if place else _open_service(offer, is_over_http=is_over_http)
+        with ThreadPoolExecutor(1) as pool:  # load indexes and sites while the protocol is imported: it takes a second
+            if service and is_prepared:
+                _prepare(service, offer)
+            loading = pool.submit(_load_sites, offer.sites if "site" in offer.sources else ())
+            from dowse.cli.composition import ComposedServer
 
-        sites = loading.result()
-    if "archive" in offer.sources:
-        from dowse.archives.archive_locations import find_locations
+            sites = loading.result()
+        if "archive" in offer.sources:
+            from dowse.archives.archive_locations import find_locations
 
-        show_warnings([*find_locations().missing().values()])
-    return ComposedServer(service, Path.cwd(), offer, sites, place=place)
+            show_warnings([*find_locations().missing().values()])
+        return ComposedServer(service, Path.cwd(), offer, sites, place=place)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _open_service(offer: Offer, *, is_over_http: bool) -> "Service | None":
