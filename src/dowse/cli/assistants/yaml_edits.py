@@ -4,7 +4,6 @@ ruamel.yaml would delete the comment above the next member too, and rewrite the 
 """
 
 import json
-import re
 from typing import Any
 
 import yaml
@@ -50,7 +49,10 @@ def put_entry(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
     if at is None:
         at = len(lines)
         lines.append(f"{section}:{newline}")
-    lines[at] = _EMPTY_VALUE.sub(r"\1", lines[at])
+    head, _, rest = lines[at].partition(":")
+    bare, mark, comment = rest.partition("#")
+    if bare.strip():  # an empty one, which gives way
+        lines[at] = f"{head}: #{comment}" if mark else f"{head}:{newline}"
     indent = " " * (_member_indent(lines, at) or 2)
     # Strings and lists are written as in JSON, which is YAML too.
     members = (f"{indent}  {key}: {json.dumps(item, ensure_ascii=False)}{newline}" for key, item in value.items())
@@ -73,16 +75,14 @@ def remove_entry(text: str, path: tuple[str, ...]) -> str:
     return "".join(lines[:start] + lines[end:])
 
 
-_EMPTY_VALUE = re.compile(r"^([^:]+:)[ \t]*(?:\{\}|~|null)(?=[ \t]*(?:#|\r?$))")
-
-
 def _find(lines: list[str], key: str, first: int = 0, indent: int = 0) -> int | None:
     """Return the line of a key that has a block of members, or none, from a line on up to one that is less indented."""
-    pattern = re.compile(rf" {{{indent}}}(['\"]?){re.escape(key)}\1[ \t]*:[ \t]*(?:\{{\}}|~|null)?[ \t]*(?:#.*)?\r?$")
     for at, line in enumerate(lines[first:], first):
-        if pattern.match(line):
-            return at
-        if _indent(line) < indent and not _is_blank(line):
+        name, colon, value = line.partition(":")
+        if colon and name.strip().strip("'\"") == key and value.partition("#")[0].strip() in ("", "{}", "~", "null"):
+            if _indent(line) == indent:
+                return at
+        elif _indent(line) < indent and not _is_blank(line):
             break
     return None
 
