@@ -42,7 +42,8 @@ def publish(words: tuple[str, ...], *, name: str, remove: str | None, without_mo
     from dowse.api.folder_target import FolderTarget
     from dowse.indexes.project_lookup import open_project
 
-    target = FolderTarget([open_project(folder) for folder in (map(parse_folder, folders) if folders else (None,))])
+    roots: list[Path | None] = [*map(parse_folder, folders)] or [None]
+    target = FolderTarget([open_project(root) for root in roots])
 
     def progress_of(root: Path) -> AbstractContextManager[Progress]:
         return progress_bar(f"Publishing {root.name}")
