@@ -77,7 +77,7 @@ def parse_root(text: str) -> Path:
     return root
 
 
-class _PathType(click.ParamType):
+class _PathType(click.types.StringParamType):
     """A file or folder, which the shell itself completes."""
 
     def __init__(self, kind: str, parse: Callable[[str], Any] = str) -> None:
