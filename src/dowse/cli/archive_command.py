@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import FILE, FOLDER, count_option, folder_argument, json_option
+from dowse.cli.common_arguments import FILE, FOLDER, count_option, folder_argument, json_option, value_option
 from dowse.cli.output import (
     INTERRUPTED,
     CommandReply,
@@ -196,14 +196,7 @@ def search(query: str, database: Path | None, *, limit: int, exact: bool, citati
 
 @archive.command()
 @click.argument("about", metavar="[QUERY|ID]", required=False)
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["html", "graphml", "bibtex"]),
-    default="html",
-    show_default=True,
-    help="Output format.",
-)
+@value_option("--format", ("html", "graphml", "bibtex"), "html", "Output format.", names=["format_"])
 @click.option(
     "-o", "--output", metavar="FILE", type=FILE, help="Output file. Default: archive-graph and the name of the format."
 )

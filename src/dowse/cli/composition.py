@@ -171,7 +171,7 @@ class ComposedServer:
     async def status(self, call: Call) -> dict[str, Any]:
         """Return the status of the projects, if there are any, and of every source."""
         of_projects = self._projects.indexes.get_index_status if self._projects else None
-        of_projects = self._place.get_index_status if self._place else of_projects
+        of_projects = self.source_list.place.get_index_status if self.source_list.place else of_projects
         return await FederatedSurface(self.source_list).status(call, of_projects)
 
     def health(self) -> "list[SourceHealth]":
@@ -266,7 +266,6 @@ class ComposedServer:
         from dowse.surfaces.sites.sites_surface import INSTRUCTIONS
 
         self.source_list.sites = sites
-        self._surfaces.callback(sites.close)
         return SurfacePart(sites.tools, INSTRUCTIONS)
 
     def _archive_part(self, named: "ArchiveLocations | None") -> SurfacePart | None:

@@ -18,7 +18,7 @@ from typing import Any, Self
 import pytest
 from mcp_types import jsonrpc_message_adapter
 
-from tests.forking import Forked, start
+from tests.forking import start
 from tests.parsing.child_processes import children_of
 
 Message = dict[str, Any]
@@ -40,7 +40,7 @@ def client_metadata(revision: str, capabilities: Message) -> Message:
 class ServerProcess:
     """A server, whose stderr is kept in a file."""
 
-    process: "Forked | subprocess.Popen[bytes]"
+    process: subprocess.Popen[bytes]
 
     def __init__(self) -> None:
         self._stderr_file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
