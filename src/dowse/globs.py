@@ -14,8 +14,9 @@ MAX_PATTERN_CHARACTERS = 1000
 MAX_ALTERNATIVES = 256
 MAX_EXPANDED_CHARACTERS = 20_000
 """Characters of all alternatives together. A pattern of 1,000 characters could make 250,000, whose expression takes a second."""
-_SIGN = re.compile(r"\\.|\[[!^]?+.[^\]]*\]|.", re.DOTALL)
-"""An escaped character, a class or any other character."""
+_SIGN = re.compile(r"\\.|\[[!^]?+(?:.[^\]]*+\]?+)?+|.", re.DOTALL)
+"""An escaped character, a class, which may lack its end, or any other character."""
+_CLASS = re.compile(r"\[[!^]?+.[^\]]*+\]", re.DOTALL)
 
 
 @lru_cache(maxsize=512)
@@ -67,9 +68,9 @@ def _to_expression(sign: str, whole: str) -> str:
         return sign
     if sign == "?":
         return "[^/]"
-    if sign == "[":
-        raise _invalid_pattern(whole, "a '[' is never closed")
     if sign.startswith("["):
+        if not _CLASS.fullmatch(sign):
+            raise _invalid_pattern(whole, "a '[' is never closed")
         return _translate_class(sign[1:-1], whole)
     return re.escape(sign) if len(sign) == 1 else f"(?:{re.escape(sign[1])})"
 

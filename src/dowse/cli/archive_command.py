@@ -219,7 +219,7 @@ def graph(about: str | None, format_: str, output: Path | None, database: Path |
         data = _render(archives, found, format_, about or "Graph of citations").encode("utf-8", "replace")
     if found.truncation:
         say(f"dowse: {found.truncation} Use --most to draw more.")
-    file = output or Path(f"archive-graph.{format_}")
+    file = output or Path.cwd() / f"archive-graph.{format_}"
     try:
         write_atomically(file, data, mode=SHARED_MODE)
     except OSError as error:

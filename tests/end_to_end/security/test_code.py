@@ -18,7 +18,9 @@ RUNS_DATA = {
 RUNS_SHELL = {
     "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "pty.spawn", "commands.getoutput",
 }  # fmt: skip
-EXPANDS = {"xml.etree.ElementTree", "xml.dom.minidom", "xml.sax", "xml.dom.pulldom", "lxml"}
+EXPANDS = {"xml.dom.minidom", "xml.sax", "xml.dom.pulldom", "lxml"}
+TREE = {"xml.etree.ElementTree", "xml.etree.ElementTree.Element"}
+"""An element of a tree, which somebody else has parsed."""
 NETWORK = {
     "socket", "ssl", "http", "http.client", "urllib.request", "httpx", "requests", "aiohttp", "ftplib", "smtplib",
     "boto3",
@@ -71,7 +73,9 @@ def test_yaml_makes_plain_values_and_xml_expands_nothing() -> None:
                 loaders = [ast.unparse(word.value) for word in node.keywords if word.arg == "Loader"]
                 assert name == "yaml.safe_load" or loaders, f"{file}:{node.lineno}"
                 assert all("SafeLoader" in loader for loader in loaders), f"{file}:{node.lineno}"
-        assert not set(imports(file)) & EXPANDS, file
+        trees = {name for name in imports(file) if name.startswith("xml.etree")}
+        assert trees in (set(), TREE), file
+        assert not (set(imports(file)) - trees) & EXPANDS, file
 
 
 def test_only_a_few_modules_know_the_network() -> None:
@@ -91,4 +95,6 @@ def test_a_token_is_compared_in_a_time_that_tells_nothing() -> None:
     assert "hmac.compare_digest" in [name for name, _ in calls(file)]
     for node in nodes(file):
         if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Eq | ast.NotEq):
-            assert isinstance(node.comparators[0], ast.Constant), f"{file}:{node.lineno}"
+            [other] = node.comparators
+            is_constant = isinstance(other, ast.Constant) or (isinstance(other, ast.Name) and other.id.isupper())
+            assert is_constant, f"{file}:{node.lineno}"
