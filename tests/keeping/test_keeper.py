@@ -283,6 +283,15 @@ def test_another_process_that_indexes_is_not_interfered_with(
     assert eventually(lambda: "src/fig.py" in paths())
 
 
+def test_a_search_does_not_make_a_view_that_an_index_lacks(root: Path, keep: Keep) -> None:
+    project = ProjectIndex(root, View.PROJECT)
+    project._open_store()
+    with project._turn.held(5.0):  # as a process that makes an index of the documents, and has not begun to store them
+        assert keep().catch_up(project) == ["."]
+        assert list(project.whole.documents()) == []
+    project.close()
+
+
 def test_what_is_kept_fresh_settles_in_its_json_files(root: Path, project: ProjectIndex, keep: Keep) -> None:
     keep().catch_up(project)
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})

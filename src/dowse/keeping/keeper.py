@@ -83,7 +83,7 @@ class Keeper:
         left when some change may be unknown, or known and not searchable yet.
         """
         watched = self._started(project)
-        if watched is None:
+        if watched is None or not project.exists:  # nobody has asked for this view, or a process is just making it
             return ["."] if project.has_catalog else []
         is_certain = _note_changes(watched, project)
         if _due_paths(watched, project) and watched.run is None and watched.working.acquire(timeout=CATCH_UP_SECONDS):
