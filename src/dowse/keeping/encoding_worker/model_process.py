@@ -70,7 +70,7 @@ class ModelProcess:
         with contextlib.suppress(*INVALID_MESSAGES):
             first = self._process.receive()
         if first is None:
-            self._process.kill()
+            self._process.stop()  # not killed at once: its exit code and last words are the reason
             self._note_end()
             raise ModelCrashed(self._problem)
         if "problem" in first[0]:
