@@ -68,6 +68,11 @@ def test_a_process_that_was_killed_is_replaced(pool: ParserPool) -> None:
     assert first not in own_children(before)
 
 
+def test_a_file_with_too_much_structure_is_not_parsed(pool: ParserPool) -> None:
+    request = ParserRequest({"job": "outline", "anchors": [], "language": "markdown"}, b"[" * 300_000)
+    assert pool.run(request).problem == "has more than 200,000 [ in it"
+
+
 @needs_proc
 def test_a_process_that_does_not_answer_is_killed_and_the_file_tried_again(
     pool: ParserPool, monkeypatch: pytest.MonkeyPatch

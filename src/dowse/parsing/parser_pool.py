@@ -18,6 +18,7 @@ from dowse.parsing.costly_files import costly_folder, known_problem, note_proble
 from dowse.parsing.grammars import unpack_grammars
 from dowse.parsing.parser_limits import MAX_PROCESSES
 from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
+from dowse.parsing.structure_bounds import structure_problem
 
 IDLE_SECONDS = 60.0
 """A process without a job for this long ends; it takes 17 MB, 27 MB with a grammar, and 0.1 s to start again."""
@@ -138,7 +139,7 @@ class ParserPool:
     def _do_job(
         self, process: ParserProcess | None, request: ParserRequest
     ) -> tuple[ParserProcess | None, ParserReply]:
-        if problem := known_problem(self._costly, request):
+        if problem := structure_problem(request) or known_problem(self._costly, request):
             return process, ParserReply({}, problem=problem)
         for _ in range(_ATTEMPTS):
             if process is not None and not process.is_usable:
