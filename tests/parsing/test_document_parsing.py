@@ -124,7 +124,7 @@ BOMBS: dict[str, bytes] = {
 def test_a_file_that_its_parser_cannot_cope_with_is_read_as_plain_text(source: ProjectFiles, path: str) -> None:
     data = BOMBS[path]
     found = parsed(source, content_of(path, data, "docs" if path.endswith(".md") else "code"))
-    assert found.problem.startswith("takes more than")
+    assert found.problem.startswith(("takes more than", "has more than 200,000 >"))
     assert found.document.reading.text == data.decode()
     assert found.chunks[0].start_byte == 0
     assert found.chunks[-1].end_byte == len(data.rstrip())
