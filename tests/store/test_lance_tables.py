@@ -81,6 +81,22 @@ def test_a_replacement_is_one_version_of_the_table(store: LocalStore, tmp_path: 
     assert table.version == before + 1
 
 
+def test_an_index_that_another_program_made_stays_however_much_changes(
+    store: LocalStore, tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lance_tables, "MERGED_DOCUMENTS", 2)
+    store.write_tables()
+    table: Any = lancedb.connect(tmp_path / "index.lancedb").open_table("project_docs")
+    table.create_index("text", config=lancedb.index.FTS())
+    puts = [world.put(f"{number}.py", f"fig {number}") for number in range(5)]
+    store.apply(Batch(puts=puts, drops=["a.py"]))
+    store.write_tables()
+    table.checkout_latest()
+    assert len(table.list_indices()) == 1
+    assert [row["path"] for row in read(tmp_path)] == [f"{number}.py" for number in range(5)]
+    assert store.check() == []
+
+
 def test_a_killed_writer_is_repeated(
     store: LocalStore, tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

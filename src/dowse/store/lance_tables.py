@@ -11,7 +11,7 @@ new ones, and the next one writes the same changes again.
 import contextlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -42,8 +42,7 @@ MODEL_DIMENSIONS = 384
 TABLE_DIMENSIONS = 256
 """The width of `table_vector`, the vector of the static table."""
 MERGED_DOCUMENTS = 2000
-"""More changed documents than these mean that the tables are written anew. Fewer are merged into them, so that the indexes
-of other programs stay."""
+"""Documents whose rows are merged into a table at once. It is not written anew: indexes of other programs would be lost."""
 GROUP_DOCUMENTS = 200
 """Documents whose rows are in memory at once while a table is written."""
 COMPACTED_VERSIONS = 20
@@ -178,9 +177,9 @@ class LanceTables:
         )
 
     def _merge(self, sequence: int, wanted: TablesRecord) -> bool:
-        """Replace the rows of the documents that have changed since a transaction, in each table in one step.
+        """Replace the rows of the documents that have changed since a transaction; the removed ones go in the first step.
 
-        Return whether that can be done: not where too many have changed, or a file of the tables is damaged.
+        Return whether that can be done: not where a file of the tables is damaged, or the changes are not known any more.
         """
         changes = self._catalog.changes_since(sequence, has_vectors=True)
         if changes is None:
@@ -188,28 +187,31 @@ class LanceTables:
         added = set(changes.added)
         for encoder in (wanted.model, STATIC_VERSION):
             added |= {row.document_id for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
-        if len(added) > MERGED_DOCUMENTS:
-            return False
-        import pyarrow as pa
-
-        schema, view = self._schema(wanted), self._view()
-        documents = self._catalog.documents_by_id(added).values()
+        left = sorted(added)
         try:
-            for kind in TABLES:
-                ids = [document.id for document in documents if document.kind == kind and document.views & view]
-                table = self._open(kind)
-                merge = table.merge_insert("chunk").when_matched_update_all().when_not_matched_insert_all()
-                if changes.removed:
-                    removed = f"document IN ({', '.join(map(str, changes.removed))})"
-                    merge = merge.when_not_matched_by_source_delete(removed)
-                rows = pa.Table.from_batches(self._batches(ids, wanted, schema), schema)
-                if changes.removed or rows.num_rows:
-                    merge.execute(rows, on_bad_vectors="null")
-                    _compact(table)
+            for start in range(0, max(1, len(left)), MERGED_DOCUMENTS):
+                self._merge_group(left[start : start + MERGED_DOCUMENTS], changes.removed if start == 0 else (), wanted)
         except LANCE_ERRORS:
             self.set_aside()
             return False
         return True
+
+    def _merge_group(self, added: Sequence[int], removed: Collection[int], wanted: TablesRecord) -> None:
+        """Replace the rows of some documents in each table in one step."""
+        import pyarrow as pa
+
+        schema, view = self._schema(wanted), self._view()
+        documents = self._catalog.documents_by_id(added).values()
+        for kind in TABLES:
+            ids = [document.id for document in documents if document.kind == kind and document.views & view]
+            table = self._open(kind)
+            merge = table.merge_insert("chunk").when_matched_update_all().when_not_matched_insert_all()
+            if removed:
+                merge = merge.when_not_matched_by_source_delete(f"document IN ({', '.join(map(str, removed))})")
+            rows = pa.Table.from_batches(self._batches(ids, wanted, schema), schema)
+            if removed or rows.num_rows:
+                merge.execute(rows, on_bad_vectors="null")
+                _compact(table)
 
     def _batches(self, ids: Iterable[int], record: TablesRecord, schema: "pa.Schema") -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa
