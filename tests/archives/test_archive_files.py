@@ -1,6 +1,5 @@
 """Documents of an archive are read by the parser processes, and hostile files do no harm."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -61,7 +60,7 @@ def test_a_file_that_cannot_be_parsed_is_kept_as_plain_text_and_reported_in_ever
     database = create_database(locations.database)
     report = update(database, locations)
     (warning,) = report.warnings
-    assert re.fullmatch(r"b\.md takes more than (1\.5 s|100 MB) to parse; it is kept as plain text\.", warning)
+    assert warning == "b.md has more than 200,000 > in it; it is kept as plain text."
     assert (report.added, report.skipped) == (3, {})
     assert [document.title for document in database.documents().values()] == ["Apples", "b", "Pears"]
     assert database.rows("SELECT text FROM content WHERE document = 2") == [(bomb,)]

@@ -100,7 +100,7 @@ def waiting(root: Path, project: ProjectIndex, keep: Keep) -> Keeper:
     """A keeper that knows of a new file, which the strategy lets wait."""
     write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
     keeper, lazy = keep(), ProjectIndex(root)
-    keeper.catch_up(lazy)
+    assert eventually(lambda: not keeper.catch_up(lazy))
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: keeper.watch_status(lazy).pending == ("src/fig.py",))
     return keeper
@@ -126,7 +126,7 @@ def test_git_waits_for_a_commit(root: Path, project: ProjectIndex, keep: Keep, p
     git(root, "commit", "-qm", "first")
     write_settings(project, indexingStrategy="git")
     keeper = keep()
-    keeper.catch_up(ProjectIndex(root))
+    assert eventually(lambda: not keeper.catch_up(ProjectIndex(root)))
     write_tree(root, {"src/apple.py": "def cider(): ...\n"})
     assert eventually(lambda: "src/apple.py" in keeper.watch_status(project).pending)
     assert keeper.catch_up(ProjectIndex(root)) == ["src/apple.py"]

@@ -324,8 +324,10 @@ def test_a_page_that_cannot_be_parsed_is_left_out_with_its_reason(tmp_path: Path
     built = build(write_tree(tmp_path, files), SETTINGS)
     assert [page["url"] for page in json.loads(built.data)["pages"]] == ["/a", "/d"]
     reasons = {path: reason for reason, paths in built.skipped.items() for path in paths}
-    assert reasons["b.md"] == "it takes more than 1.5 s to parse"
-    assert reasons["c.md"] in ("it takes more than 1.5 s to parse", "it takes more than 100 MB to parse")
+    assert {reasons["b.md"], reasons["c.md"]} <= {
+        "it takes more than 1.5 s to parse",
+        "it takes more than 100 MB to parse",
+    }
 
 
 @pytest.mark.parametrize("kind", ["md", "html"])
