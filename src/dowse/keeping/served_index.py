@@ -173,6 +173,11 @@ class ServedIndex:
         """Return whether a view is being indexed for the first time: documents alone make no index of a project."""
         return self.progress(index.view) is not None if self.is_running else index.is_being_made()
 
+    def require_index(self, index: ProjectIndex) -> None:
+        """Raise NotIndexed if there is no index and none is being made."""
+        if not index.exists and not self.is_making(index):
+            _ = index.store  # raises NotIndexed
+
     @property
     def is_running(self) -> bool:
         """Whether a process of this server is indexing now."""

@@ -10,7 +10,7 @@ from dowse.errors import NotWritable, SettingsError
 from dowse.indexes.dependencies.package_files import JarFiles, PackageFiles, package_settings
 from dowse.indexes.dependencies.package_types import Package
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.user_settings import dependency_settings
+from dowse.indexes.user_settings import user_settings
 from dowse.settings import read_json, settings_stamp
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.storage_layout import folder_size, last_used
@@ -85,7 +85,7 @@ class PackageIndex(ProjectIndex):
     def __init__(self, package: Package, listing: str | None) -> None:
         self.package = package
         self._open(package.root, package_folder(package, listing), View.PROJECT)
-        self.settings = package_settings(dependency_settings(package.root))
+        self.settings = package_settings(user_settings(package.root))
 
     def shown_path(self, path: str) -> str:
         """Return a path of the package as hits show it: `httpx 0.28.1 · httpx/_client.py`."""

@@ -16,7 +16,7 @@ from dowse.indexes.dependencies.package_types import FoundPackages, Package
 from dowse.indexes.dependencies.python_packages import is_importable, is_imported_as
 from dowse.indexes.joined_search import ask_repaired, read_of
 from dowse.indexes.query_vectors import plain_text
-from dowse.indexes.user_settings import dependency_settings
+from dowse.indexes.user_settings import user_settings
 from dowse.parsing.document_parsing import parse_within
 from dowse.searching.definition_selection import Compare
 from dowse.searching.direct_index import DirectIndex
@@ -93,7 +93,7 @@ class Dependencies:
 
     def require_enabled(self) -> Settings:
         """Return the settings; raise UsageError unless the user has turned the search of dependencies on."""
-        settings = dependency_settings(self.root)
+        settings = user_settings(self.root)
         if not settings.dependencies:
             raise UsageError(DISABLED)
         return settings

@@ -83,7 +83,7 @@ class IndexTools:
     async def reindex_project(self, call: Call) -> Reply:
         """Delete the index and build it again from scratch"""
         served = await self._projects.only(call)
-        await served.ask(partial(require_index, served))
+        await served.ask(served.require_index)
         if await self._is_busy(served):
             return await self._indexing_reply(served, _own_run(served))
         if refusal := await ask_consent(call, REBUILD_QUESTION):
@@ -112,7 +112,7 @@ class IndexTools:
     async def delete_index(self, call: Call) -> Reply:
         """Remove the index of the current project; its files are not touched"""
         served = await self._projects.only(call)
-        await served.ask(partial(require_index, served))
+        await served.ask(served.require_index)
         if refusal := await ask_consent(call, DELETE_QUESTION):
             return refusal
         await served.leave_alone()
@@ -152,12 +152,6 @@ def _seconds_left(runs: Sequence[IndexingRun], done: int, total: int) -> int | N
     elapsed = time.monotonic() - min(run.started for run in runs)
     is_known = elapsed > MIN_SECONDS and MIN_SHARE * total < done < total
     return round(elapsed * (total - done) / done) if is_known else None
-
-
-def require_index(served: ServedIndex, index: ProjectIndex) -> None:
-    """Raise NotIndexed if there is no index and none is being made."""
-    if not index.exists and not served.is_making(index):
-        _ = index.store  # raises NotIndexed
 
 
 def forget(index: ProjectIndex) -> None:

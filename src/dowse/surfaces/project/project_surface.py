@@ -13,6 +13,7 @@ from dowse.indexes.damage_recovery import shown_folder
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, coverage, explain_file, search_now
 from dowse.indexes.reference_lookup import FoundReferences, references_now, related_files
+from dowse.indexes.user_settings import user_settings
 from dowse.keeping.keeper import is_far_behind
 from dowse.keeping.served_index import ServedIndex, Service
 from dowse.mcp.replies import Reply, coverage_warnings, present
@@ -22,13 +23,11 @@ from dowse.parsing.source_references import USE_KINDS
 from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_search_query
 from dowse.searching.references.reference_search import ReferenceOptions
 from dowse.searching.search import SearchOptions
-from dowse.settings import SettingsFiles
 from dowse.store.reference_index import QUICK_DOCUMENTS
-from dowse.store.storage_layout import global_settings_file, index_folder
 from dowse.surfaces.project import path_search, shared_tools
 from dowse.surfaces.project.chosen_projects import ChosenProjects, find_text, gather_answers
 from dowse.surfaces.project.history_replies import HistoryPlace, HistoryReadings, commit_reply, history_reply
-from dowse.surfaces.project.index_tools import IndexTools, require_index
+from dowse.surfaces.project.index_tools import IndexTools
 from dowse.surfaces.project.path_search import filter_warnings
 from dowse.surfaces.project.project_replies import (
     ProjectAnswer,
@@ -84,9 +83,8 @@ class ProjectSurface:
         if not self.service.projects:
             await add_client_roots(self.service, client)
         names = tuple(served.name for served in self.service.projects)
-        own = (index_folder(served.root) / "config.json" for served in self.service.projects[:1])
-        settings = SettingsFiles(global_settings_file(), *own).current()
-        key = (names, has_hints := settings.enhanced_tool_descriptions)
+        first = self.service.projects[0].root if names else None
+        key = (names, has_hints := user_settings(first).enhanced_tool_descriptions)
         if key != self._offered_for:
             hints = ENHANCED_HINTS if has_hints else {}
             self._offered = tuple(_as_offered(tool, names, hints) for tool in self.every_tool)
@@ -129,7 +127,7 @@ class ProjectSurface:
             query = replace(query, filters=query.filters.within(served.name))
         if options.kind == "docs":
             _require_docs(served, index)
-        require_index(served, index)
+        served.require_index(index)
         try:
             answer = search_now(index, query, options, served.encoder, is_behind=is_far_behind(pending))
         except UsageError as error:
@@ -256,7 +254,7 @@ class ProjectSurface:
         limit, offset = arguments["limit"], arguments["offset"]
 
         def find(index: ProjectIndex, pending: list[str], served: ServedIndex) -> FoundReferences:
-            require_index(served, index)
+            served.require_index(index)
             glob = self.projects.glob_within(served, arguments["path"])
             options = ReferenceOptions(arguments["kind"], glob, offset + limit)
             return references_now(index, arguments["name"], options, len(pending))
@@ -327,5 +325,5 @@ def _no_docs(index: ProjectIndex, why: str) -> CatalogError:
 
 
 def _history_place(served: ServedIndex, index: ProjectIndex) -> HistoryPlace:
-    require_index(served, index)
+    served.require_index(index)
     return HistoryPlace(index.root, index.folder, index.settings)
