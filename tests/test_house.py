@@ -63,8 +63,8 @@ KNOWS: dict[str, set[str]] = {
         "reading", "searching", "screening", "sources", "text",
     },
     "api": {
-        "archives", "federation", "indexes", "keeping", "mcp", "notes", "parsing", "places", "searching", "surfaces",
-        "store", "screening", "encoding", "sources",
+        "archives", "federation", "indexes", "keeping", "mcp", "notes", "page", "parsing", "places", "searching",
+        "surfaces", "text", "store", "screening", "encoding", "sources",
     },
     "cli": {
         "api", "places", "store", "page", "federation", "surfaces", "mcp", "keeping", "indexes",

@@ -315,6 +315,19 @@ def test_a_place_of_an_organisation_is_searched_and_read(shop: Path, tmp_path: P
             index.uses("shipping_cost")
     with pytest.raises(dowse.DowseError, match="searched alone"):
         dowse.open(shop, store=str(tmp_path / "place"))
+    with pytest.raises(dowse.DowseError, match="searched alone"):
+        dowse.open(shop, "s3://bucket/index")
+
+
+def test_hits_are_shown_in_a_notebook_with_their_words_marked(shop: Path) -> None:
+    with dowse.open(shop) as index:
+        shown = index.search("when is delivery free")._repr_html_()
+        lines = index.find("FREE_FROM")._repr_html_()
+    assert "<b>src/shipping.py:4-6</b> shipping_cost" in shown
+    assert "<mark>delivery</mark>" in shown
+    assert "<script" not in shown
+    assert "&gt;=" in shown
+    assert "src/shipping.py:1 FREE_FROM_CENTS = 5000" in lines
 
 
 def test_a_repository_is_opened_by_its_address(tmp_path: Path) -> None:

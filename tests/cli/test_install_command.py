@@ -59,6 +59,16 @@ def test_a_second_install_changes_nothing_for_any_assistant(
     assert (written_files(places.home), written_files(root)) == before
 
 
+def test_cursor_and_vs_code_get_a_link_that_makes_the_same_change(run: Run, cursor: Path, places: Places) -> None:
+    (places.support / "Code" / "User").mkdir(parents=True)
+    ran = run("install", "--dry-run")
+    assert "  or with one click: cursor://anysphere.cursor-deeplink/mcp/install?name=dowse&config=" in ran.out
+    assert "  or with one click: vscode:mcp/install?%7B%22name%22%3A%22dowse%22" in ran.out
+    links = {row["name"]: row["link"] for row in run("install", "--dry-run", "--json").json["assistants"]}
+    assert links["vscode"] in ran.out
+    assert links["cursor"] in ran.out
+
+
 def test_nothing_is_written_before_a_yes(run: Run, cursor: Path) -> None:
     before = cursor.read_bytes()
     ran = run("install")

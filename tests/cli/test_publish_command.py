@@ -56,6 +56,7 @@ def test_what_cannot_be_published_is_said(run: Run, animals: Path, tmp_path: Pat
     plain = write_tree(tmp_path / "plain", {"pyproject.toml": "", "a.py": "x = 1\n"})
     without = run("publish", plain, tmp_path / "place")
     assert (without.code, "is not in a git repository" in without.err) == (3, True)
+    assert run("index", plain, "--store", tmp_path / "place").err == without.err
     other = run("publish", animals, "ftp://bucket")
     assert (other.code, other.out) == (2, "")
     assert not (tmp_path / "place").exists()

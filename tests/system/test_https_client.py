@@ -1,6 +1,41 @@
-"""The HTTPS client: which addresses are public. The tests of its two users test the rest."""
+"""The HTTPS client: which addresses it connects to, and through which proxy. The tests of its two users test the rest."""
 
-from dowse.system.https_client import is_public
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+
+from dowse.errors import DownloadFailed
+from dowse.system.https_client import DownloadRules, is_public, open_url
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """A proxy that notes where it is asked to connect to, and refuses."""
+
+    asked: list[tuple[str, str | None]]
+
+    def do_CONNECT(self) -> None:
+        self.asked.append((self.path, self.headers["Proxy-Authorization"]))
+        self.send_error(403)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+        pass
+
+
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_the_proxy_of_the_environment_is_used_only_where_the_rules_say_so(
+    is_allowed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Proxy.asked = []
+    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        monkeypatch.setenv("https_proxy", f"http://me:p%40ss@127.0.0.1:{server.server_port}")
+        monkeypatch.delenv("no_proxy", raising=False)
+        rules = DownloadRules(idle_seconds=10, uses_proxy=is_allowed)
+        with pytest.raises(DownloadFailed), open_url("https://name.invalid/a", {}, rules):
+            pass
+        server.shutdown()
+    assert Proxy.asked == ([("name.invalid:443", "Basic bWU6cEBzcw==")] if is_allowed else [])
 
 
 def test_which_addresses_are_public() -> None:

@@ -12,6 +12,7 @@ from dowse.federation.federation_types import SourceQuery
 from dowse.federation.source_list import SourceList
 from dowse.mcp.tools import Call
 from dowse.searching.query_terms import SearchQuery
+from dowse.text.analysis import terms_of
 from dowse.types import Kind
 
 
@@ -51,7 +52,8 @@ class AllSources:
             answer.coverage is None or answer.coverage.is_complete for answer in found.answers.values()
         )
         items = tuple(map(_hit, found.results[:limit]))
-        return Results(items, query.text, len(items), is_complete, tuple(_notes(found)))
+        terms = frozenset(term for word in query.positive for term in terms_of(word))
+        return Results(items, query.text, len(items), is_complete, tuple(_notes(found)), terms)
 
     def read(self, item_id: str) -> str:
         """Return the whole text of an item by the id of its hit."""

@@ -41,6 +41,8 @@ Detail = Literal["definitions", "passages", "outline", "full"]
 Mode = Literal["hybrid", "vector", "lexical"]
 Tests = Literal["ranked", "none", "only"]
 Direction = Literal["out", "in", "broken"]
+_PLACES = ("s3://", "gs://", "az://", "db://")
+"""The beginnings of addresses that are places of an organisation, and no repositories."""
 WAIT_SECONDS = 0.05
 """Time between two looks at a process that indexes."""
 P = ParamSpec("P")
@@ -92,23 +94,22 @@ class Index:
         self._files: KeptFolders | PlaceTarget | PackageTarget | None = None
         self._sources: AllSources | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="dowse")
-
         has_others = bool(sites or archives or notes)
 
         def open_all() -> None:
-            if store:
-                if folders or has_others:
+            places = [store] if store else [name for name in map(str, folders) if name.startswith(_PLACES)]
+            if places:
+                if len(folders) > (not store) or has_others:
                     raise UsageError("A place is searched alone, without folders and other sources.")
                 from dowse.api.search_targets import PlaceTarget
 
-                self._files = PlaceTarget(store, projects)
+                self._files = PlaceTarget(places[0], projects)
                 return
             from dowse.api.folder_target import open_folders
 
             view = View.DOCUMENTS if documents else View.PROJECT
-            opened = open_folders(folders, view) if folders or not has_others else None
+            self._files = opened = open_folders(folders, view) if folders or not has_others else None
             roots = [index.root for index in opened.indexes.values()] if opened else []
-            self._files = opened
             if dependencies or package:
                 if len(roots) != 1 or has_others or documents:
                     raise UsageError("The packages of one folder are searched alone, without other sources.")

@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     from dowse.searching.history.history_search import CommitHit, HistoryAnswer
 
 Result = TypeVar("Result")
+_STYLE = (
+    "<style>.dowse-hit pre{margin:0;padding:0 8px;white-space:pre;overflow:auto}"
+    ".dowse-hit .nums{opacity:.5;text-align:right;user-select:none}"
+    ".dowse-hit .passage{display:flex;font-size:13px}</style>"
+)
+_HIT = """<div class="dowse-hit"><p><b>{place}</b> {symbol}</p>
+<div class="passage"><pre class="nums">{numbers}</pre><pre class="text"><code>{text}</code></pre></div></div>
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +98,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class Results(Sequence[Result], Generic[Result]):
-    """Results, best first, with what to know about them."""
+    """Results, best first, with what to know about them. A notebook shows hits as the page does."""
 
     items: tuple[Result, ...]
     query: str = ""
@@ -100,6 +108,8 @@ class Results(Sequence[Result], Generic[Result]):
     """Whether the answer is about all files as they are now."""
     notes: tuple[str, ...] = ()
     """Sentences about words that were corrected, and files that were left out or not searched."""
+    terms: frozenset[str] = field(default=frozenset(), repr=False)
+    """The stems of the words that match."""
 
     @overload
     def __getitem__(self, at: int) -> Result: ...
@@ -113,6 +123,31 @@ class Results(Sequence[Result], Generic[Result]):
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.items)
+
+    def _repr_html_(self) -> str:
+        """Return the results as HTML, with what matches marked."""
+        from dowse.page.markup import Html, html
+
+        notes = [html("<p><i>{note}</i></p>", note=note) for note in self.notes]
+        return html("{style}{items}{notes}", style=Html(_STYLE), items=list(map(self._shown, self.items)), notes=notes)
+
+    def _shown(self, item: Result) -> str:
+        from dowse.page.markup import html
+        from dowse.page.page_texts import paint
+        from dowse.searching.passages import found_terms
+
+        if not isinstance(item, Hit):
+            return html(
+                "<pre>{item}</pre>",
+                item=f"{getattr(item, 'path', '')}:{getattr(item, 'line', '')} {getattr(item, 'text', item)}",
+            )
+        first, last = item.lines
+        count = item.text.count("\n") + 1
+        numbers = "\n".join(map(str, range(first, last + 1))) if first and last - first + 1 == count else ""
+        marks = [(start, end) for start, end, _ in found_terms(item.text, dict.fromkeys(self.terms, 1.0))]
+        return html(
+            _HIT, place=item.id or item.path, symbol=item.symbol, numbers=numbers, text=paint(item.text, (), marks)
+        )
 
 
 def outline_of(source: "SourceText", path: str) -> list[Hit]:

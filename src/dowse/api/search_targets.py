@@ -159,7 +159,7 @@ class Found(NamedTuple):
             by_words = f", {covered.direct:,} of them by words alone" if covered.direct else ""
             notes.append(f"Searched {searched:,}{of} files{by_words}. Indexing continues; wait() waits for it.")
         is_complete = covered.is_complete and not answer.outdated
-        return Results(items, query, len(items), is_complete, (*notes, *self.notes))
+        return Results(items, query, len(items), is_complete, (*notes, *self.notes), frozenset(answer.terms))
 
     def _hit(self, hit: SearchHit, passage: Passage) -> Hit:
         path, start, end = self.show(hit.path), passage.start_line, passage.end_line

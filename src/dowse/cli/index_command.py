@@ -36,10 +36,15 @@ if TYPE_CHECKING:
 @folder_argument
 @click.option("--yes", is_flag=True, help="Do not ask before indexing more files than maxFiles.")
 @click.option("--wait", is_flag=True, help="Wait until all chunks are encoded for search by meaning.")
+@click.option(
+    "--store", metavar="PLACE", help="Publish the commit in DIR to a folder or an address: see dowse publish."
+)
 @click.option("--background", is_flag=True, hidden=True, help="Give way to the search that started this process.")
 @click.option("--documents", is_flag=True, hidden=True, help="Index the files as documents.")
 @json_option
-def index(folder: Path | None, *, yes: bool, wait: bool, background: bool, documents: bool) -> CommandReply:
+def index(
+    folder: Path | None, *, yes: bool, wait: bool, store: str | None, background: bool, documents: bool
+) -> CommandReply:
     """Index the files in DIR.
 
     DIR defaults to the project around the working directory. Only files that changed since the
@@ -51,6 +56,10 @@ def index(folder: Path | None, *, yes: bool, wait: bool, background: bool, docum
 
     Exit code 1: no file is indexed, or you declined to index more than maxFiles files.
     """
+    if store is not None:
+        from dowse.cli.publish_command import publish_folders
+
+        return publish_folders([folder], store)
     if background:  # a search reads the same files meanwhile
         lower_priority()
     warm_up_parser(folder)

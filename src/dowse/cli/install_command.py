@@ -45,7 +45,8 @@ def install(folder: Path | None, *, names: tuple[str, ...], is_for_user: bool, *
     Find the assistants, show the change of each configuration file, make it after a yes, and
     start the server once as the assistant will start it. A copy of the file as it was stays
     beside it, and dowse uninstall restores it. The server serves DIR, or the project in which
-    the assistant works; assistants without a current project need DIR.
+    the assistant works; assistants without a current project need DIR. Cursor and VS Code also
+    get a link that makes the same change with one click.
 
     Exit code 1: no assistant was found, or a file was left alone. Exit code 3: a file could not
     be written, or the server did not start.
@@ -160,6 +161,7 @@ def _row(change: "ConfigChange", failure: str | None, check: str | None) -> dict
         "title": change.assistant.title,
         "file": str(change.file),
         "action": "skipped" if failure else change.action,
+        "link": change.link or None,
         "diff": "\n".join(change.difference()) if change.is_change else None,
         "serverStarts": None if check is None else not check,
         "problem": change.problem or failure or check or None,
@@ -176,6 +178,8 @@ def _show_plan(changes: "list[ConfigChange]", *, is_removal: bool) -> None:
             show(escape(change.assistant.title, bold=True), f": {change.file}")
             for line in change.difference():
                 show(_coloured(line))
+            if change.link:
+                show(f"  or with one click: {change.link}")
         elif not is_removal:
             show(f"{change.assistant.title}: {change.file} has dowse already")
     if is_removal and not any(change.is_change or change.problem for change in changes):

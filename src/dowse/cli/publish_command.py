@@ -1,5 +1,6 @@
 """`dowse publish`: put the code of repositories into a place where others search it."""
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,17 +40,24 @@ def publish(words: tuple[str, ...], *, name: str, remove: str | None, without_mo
         return _remove(remove, location)
     if name and len(folders) > 1:
         raise UsageError("--name is for one DIR.")
+    roots: list[Path | None] = [*map(parse_folder, folders)] or [None]
+    return publish_folders(roots, location, name=name, with_model=not without_model)
+
+
+def publish_folders(
+    roots: Iterable[Path | None], location: str, *, name: str = "", with_model: bool = True
+) -> CommandReply:
+    """Publish the commits in some folders, or that of the project around the working directory."""
     from dowse.api.folder_target import FolderTarget
     from dowse.indexes.project_lookup import open_project
 
-    roots: list[Path | None] = [*map(parse_folder, folders)] or [None]
     target = FolderTarget([open_project(root) for root in roots])
 
     def progress_of(root: Path) -> AbstractContextManager[Progress]:
         return progress_bar(f"Publishing {root.name}")
 
     replies = []
-    for root, report in target.publish(location, progress_of, say, with_model=not without_model, name=name):
+    for root, report in target.publish(location, progress_of, say, with_model=with_model, name=name):
         replies.append(_as_json(report, location))
         if not prints_json():
             _show(report, location, root)

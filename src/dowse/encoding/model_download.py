@@ -16,7 +16,7 @@ ENDPOINT = "https://huggingface.co"
 ATTEMPTS = 3
 PAUSE_SECONDS = 1.0
 """The pause before the second attempt; the pause before the third is twice as long."""
-RULES = DownloadRules(idle_seconds=30, allows_loopback=True)
+RULES = DownloadRules(idle_seconds=30, allows_loopback=True, uses_proxy=True)
 """An attempt fails when no byte arrives for half a minute; HF_ENDPOINT may name a mirror on this machine."""
 LOCK_WAIT_SECONDS = 3600
 """How long to wait for another process that downloads the model."""

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from dowse import __version__
 from dowse.errors import DownloadFailed, Failed, UsageError
@@ -52,6 +52,8 @@ class DownloadRules:
     """How long the whole download may take, redirects included."""
     allows_loopback: bool = False
     """Whether http:// is allowed on this machine."""
+    uses_proxy: bool = False
+    """Whether to connect through the proxy of the environment, which then resolves the names."""
 
 
 class Reply:
@@ -83,12 +85,14 @@ def open_url(url: str, headers: Mapping[str, str], rules: DownloadRules) -> Iter
     """
     first = address = parse_url(url, allows_loopback=rules.allows_loopback)
     limit = _TimeLimit(rules.total_seconds)
-    resolved: dict[tuple[str, int], list[str]] = {}  # once, so that a name cannot change its target in between
+    resolved: dict[
+        tuple[str, int], list[str]
+    ] = {}  # looked up once, so that a name cannot change its target in between
     for _ in range(MAX_REDIRECTS + 1):
         with limit.errors():
             if address.origin not in resolved:
-                resolved[address.origin] = _resolve(address, first)
-            connection = _PinnedConnection(address, resolved[address.origin], limit.seconds_left(rules.idle_seconds))
+                resolved[address.origin] = _resolve(address, first, rules)
+            connection = _connect(address, resolved[address.origin], limit.seconds_left(rules.idle_seconds))
         with closing(connection), limit.shutting_down(connection):
             with limit.errors():
                 request_headers = {"User-Agent": f"dowse/{__version__}", **headers}
@@ -143,8 +147,10 @@ def _parse_redirect(location: str, base: ParsedUrl) -> ParsedUrl:
         raise Failed(f"{base.host} redirects to an address that is not followed: {error}") from error
 
 
-def _resolve(address: ParsedUrl, first: ParsedUrl) -> list[str]:
-    """Return the IP addresses of a host that may be connected to."""
+def _resolve(address: ParsedUrl, first: ParsedUrl, rules: DownloadRules) -> list[str]:
+    """Return the IP addresses of a host; none if a proxy resolves its name."""
+    if rules.uses_proxy and _find_proxy(address) is not None:
+        return []
     found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     ips = list(dict.fromkeys(str(info[4][0]) for info in found))
     if is_loopback(address.host) and not all(map(is_loopback, ips)):
@@ -154,6 +160,30 @@ def _resolve(address: ParsedUrl, first: ParsedUrl) -> list[str]:
             f"{first.host} redirects to {address.host}, which is not a public address. Such redirects are not followed."
         )
     return ips
+
+
+def _find_proxy(address: ParsedUrl) -> str | None:
+    from urllib.request import getproxies, proxy_bypass  # here because only the download of a model uses a proxy
+
+    return None if address.scheme != "https" or proxy_bypass(address.host) else getproxies().get("https")
+
+
+def _connect(address: ParsedUrl, ips: list[str], seconds: float) -> http.client.HTTPConnection:
+    """Return a connection to the first IP address that answers, or through the proxy if there is no IP address."""
+    if ips:
+        return _PinnedConnection(address, ips, seconds)
+    proxy = urlsplit(_find_proxy(address) or "")
+    through = http.client.HTTPSConnection(
+        proxy.hostname or "", proxy.port or 80, timeout=seconds, context=ssl.create_default_context()
+    )
+    credentials = {}
+    if proxy.username is not None:
+        from base64 import b64encode
+
+        secret = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
+        credentials["Proxy-Authorization"] = f"Basic {b64encode(secret.encode()).decode()}"
+    through.set_tunnel(address.host, address.port, credentials)
+    return through
 
 
 class _PinnedConnection(http.client.HTTPConnection):
@@ -209,16 +239,17 @@ class _TimeLimit:
         self.seconds_left(0)
 
     @contextmanager
-    def shutting_down(self, connection: _PinnedConnection) -> Iterator[None]:
+    def shutting_down(self, connection: http.client.HTTPConnection) -> Iterator[None]:
         """Shut the socket down at the end: a server that sends a byte now and then never reaches the socket timeout."""
         if self._seconds is None:
             yield
             return
 
         def shut_down() -> None:
+            open_socket = getattr(connection, "socket", None)
             with suppress(OSError):
-                if connection.socket is not None:
-                    connection.socket.shutdown(socket.SHUT_RDWR)
+                if open_socket is not None:
+                    open_socket.shutdown(socket.SHUT_RDWR)
 
         timer = threading.Timer(self.seconds_left(self._seconds), shut_down)
         timer.daemon = True

@@ -1,6 +1,9 @@
 """The list of assistants is complete and each entry can be used."""
 
+import base64
+import json
 from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
@@ -20,6 +23,26 @@ def test_every_assistant_that_people_ask_for_is_known() -> None:
 def test_an_entry_starts_the_command_that_it_was_made_of() -> None:
     for assistant in known_assistants().values():
         assert assistant.command_of(assistant.server_entry("x", ["a", "b"])) == ["x", "a", "b"]
+
+
+def test_only_cursor_and_vs_code_have_a_link_that_adds_a_server() -> None:
+    """The forms are those that Cursor and VS Code document; neither program was at hand."""
+    for assistant in known_assistants().values():
+        arguments = ["serve", "/a folder/ü+&="]
+        link = urlsplit(assistant.install_link(assistant.server_entry("/x y/dowse", arguments)))
+        match assistant.name:
+            case "cursor":
+                assert (link.scheme, link.netloc, link.path) == ("cursor", "anysphere.cursor-deeplink", "/mcp/install")
+                query = parse_qs(link.query, strict_parsing=True)
+                assert query["name"] == ["dowse"]
+                decoded = json.loads(base64.b64decode(query["config"][0], validate=True))
+                assert decoded == {"command": "/x y/dowse", "args": arguments}
+            case "vscode" | "vscode-insiders" as scheme:
+                assert (link.scheme, link.netloc, link.path) == (scheme, "", "mcp/install")
+                entry = {"name": "dowse", "type": "stdio", "command": "/x y/dowse", "args": arguments}
+                assert json.loads(unquote(link.query)) == entry
+            case _:
+                assert link.geturl() == ""
 
 
 def test_an_assistant_is_found_by_its_program(places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

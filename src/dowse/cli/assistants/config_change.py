@@ -38,6 +38,11 @@ class ConfigChange:
     def is_change(self) -> bool:
         return self.action in ("added", "updated", "removed")
 
+    @property
+    def link(self) -> str:
+        """A link that makes the same change, if the assistant has such links."""
+        return self.assistant.install_link(self.entry) if self.entry else ""
+
     def difference(self) -> list[str]:
         """Return the change as lines of a unified diff."""
         old, new = ((data or b"").decode().splitlines() for data in (self.before, self.after))

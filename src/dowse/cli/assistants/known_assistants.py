@@ -1,5 +1,7 @@
 """The assistants that dowse knows: where each keeps its MCP servers, and how it writes one."""
 
+import base64
+import json
 import os
 import shutil
 import tomllib
@@ -8,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from dowse.system.platform import IS_MAC, IS_WINDOWS
 
@@ -53,6 +56,7 @@ class Assistant:
     project: str = ""
     workspace: str = ""
     needs_folder: bool = False
+    link: str = ""
     signs: tuple[str, ...] = field(default=())
     alternatives: tuple[str, ...] = field(default=())
 
@@ -101,6 +105,14 @@ class Assistant:
             return [str(word) for word in entry["command"]]
         inner = entry["transport"] if self.entry == "nested" else entry
         return [str(inner["cmd" if self.entry == "goose" else "command"]), *map(str, inner.get("args", ()))]
+
+    def install_link(self, entry: dict[str, Any]) -> str:
+        """Return the link that makes this assistant offer to add the server of an entry; an empty text if it has none."""
+        command, *arguments = self.command_of(entry)
+        plain = self.server_entry(command, arguments)
+        encoded = base64.b64encode(json.dumps(plain, separators=(",", ":")).encode()).decode()
+        named = json.dumps({"name": SERVER_NAME, **plain}, separators=(",", ":"))
+        return self.link.format(name=SERVER_NAME, base64=quote(encoded, safe=""), json=quote(named, safe=""))
 
 
 @cache
