@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests import lance_extra
-from tests.api.publishing.shared_places import PLANTS, commit, found_at, make_project
+from tests.api.publishing.shared_places import PLANTS, commit, found_at, make_project, rows_at
 from tests.cli.conftest import Run
 from tests.sample_data import write_tree
 from tests.searching.history.repositories import git
@@ -47,6 +47,15 @@ def test_the_json_has_the_version_and_the_differences(
         "files": 3, "chunks": 3, "encoders": second["encoders"], "added": 1, "removed": 1,
     }  # fmt: skip
     assert run("publish", place, "--without-model", "--json").json["status"] == "unchanged"
+
+
+def test_the_vectors_of_the_model_are_published_unless_asked_otherwise(run: Run, animals: Path, tmp_path: Path) -> None:
+    """The process that encodes did not find the publisher's index, and the command never ended."""
+    place = str(tmp_path / "place")
+    published = run("index", animals, "--store", place)
+    assert (published.code, published.out.splitlines()[0].endswith("3 files, 3 chunks")) == (0, True)
+    rows = [row for row in rows_at(place) if row["row"] == "chunk"]
+    assert [len(row["model_vector"]) for row in rows] == [384] * 3
 
 
 def test_what_cannot_be_published_is_said(run: Run, animals: Path, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,10 +16,11 @@ import pytest
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.encoding.selection import MINILM_VERSION
+from dowse.errors import Failed
 from dowse.indexes.encoding_progress import encoding_lease
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import keeper, watched_index
-from dowse.keeping.encoding_worker.background_encoder import encode_now
+from dowse.keeping.encoding_worker.background_encoder import BackgroundEncoder, encode_now
 from dowse.keeping.served_index import Service
 from dowse.store import storage_layout
 from mcp import Client
@@ -125,7 +127,6 @@ def test_the_index_command_says_what_is_behind_and_waits_when_it_is_told_to(root
 
 
 def test_a_copy_of_a_project_is_encoded_from_the_cache(root: Path, tmp_path: Path, storage: Path) -> None:
-    import shutil
 
     copy = shutil.copytree(root, tmp_path / "copy")
     assert run("index", root, "--wait").returncode == 0
@@ -193,3 +194,12 @@ def test_the_tables_have_the_vectors_when_the_command_ends(tmp_path: Path) -> No
     tables = sum(file.stat().st_size for file in folder.glob("*.lancedb/**/*") if file.is_file())
     assert project.size_bytes > tables > 0
     index.close()
+
+
+def test_an_index_that_cannot_be_opened_ends_the_wait(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The command asked for ever for the vectors of an index that the encoder did not find."""
+    monkeypatch.setattr(BackgroundEncoder, "_backfill", lambda *_: "gone")
+    with contextlib.closing(ProjectIndex(root)) as index:
+        index.update()
+        with pytest.raises(Failed, match="was removed or replaced while its vectors were made"):
+            encode_now(index, lambda *_: None, lambda _: None)

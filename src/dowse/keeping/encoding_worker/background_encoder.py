@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,9 +66,14 @@ class BackgroundEncoder(ModelPool):
     """The models of a server, which also encode the chunks of indexes while there is time."""
 
     def __init__(
-        self, cores: int | None = None, say: Say = lambda _text: None, program: Sequence[str] = MODEL_PROGRAM
+        self,
+        cores: int | None = None,
+        say: Say = lambda _text: None,
+        program: Sequence[str] = MODEL_PROGRAM,
+        open_index: Callable[[Path], ProjectIndex] = ProjectIndex,
     ) -> None:
         super().__init__(cores, say, program)
+        self._open_index = open_index
         self._wanted = dict[Path, None]()
         """The indexes to encode, in turn; the first one may be being encoded now."""
         self._visits = dict[Path, Visit]()
@@ -149,7 +154,7 @@ class BackgroundEncoder(ModelPool):
         outcome: Outcome
         problem, sequence = None, 0
         try:
-            project = ProjectIndex(root)
+            project = self._open_index(root)
         except DowseError:
             return Visit("gone", None, time.monotonic())
         with contextlib.closing(project):
@@ -234,7 +239,7 @@ def encode_now(project: ProjectIndex, progress: Progress, say: Say) -> EncodingP
     Ctrl-C keeps the vectors made so far.
     """
     root = project.root
-    encoder = BackgroundEncoder(count_cores(), say)
+    encoder = BackgroundEncoder(count_cores(), say, open_index=type(project))
     try:
         while True:
             status, last = read_encoding_progress(project.whole, project.settings), encoder.last_visit(root)
@@ -242,6 +247,10 @@ def encode_now(project: ProjectIndex, progress: Progress, say: Say) -> EncodingP
                 break
             if last and last.outcome == "failed":
                 raise Failed(last.problem or "The vectors could not be made.")
+            if last and last.outcome == "gone":
+                raise Failed(
+                    f"The index of {root} was removed or replaced while its vectors were made. Index it again."
+                )
             encoder.encode_indexes([root])
             progress(status.done, status.total)
             time.sleep(ENCODING_PROGRESS_SECONDS)
