@@ -76,3 +76,6 @@ def test_it_works_without_a_repository_and_refuses_other_files(run: Run, tmp_pat
     assert run("related", root / "apple.py").code == 1
     refused = run("related", root / ".env")
     assert (refused.code, ".env is not indexed: denied" in refused.err) == (2, True)
+    for path, problem in (("", "'' is not a path"), ("~nosuchuser/apple.py", "there is no such user")):
+        wrong = run("related", path, root)
+        assert (wrong.code, problem in wrong.err) == (2, True), wrong.err

@@ -3,6 +3,7 @@
 import contextlib
 import html
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import FILE, FOLDER, count_option, folder_argument, json_option, value_option
+from dowse.cli.common_arguments import (
+    FILE,
+    FILE_TEXT,
+    FOLDER,
+    count_option,
+    folder_argument,
+    json_option,
+    parse_path,
+    prints_json,
+    value_option,
+)
 from dowse.cli.output import (
     INTERRUPTED,
     CommandReply,
@@ -22,7 +33,7 @@ from dowse.cli.output import (
     show_warnings,
 )
 from dowse.cli.result_output import format_flags
-from dowse.errors import Failed
+from dowse.errors import Failed, UsageError
 from dowse.system.platform import SHARED_MODE, write_atomically
 from dowse.visible_text import pluralize
 
@@ -198,34 +209,42 @@ def search(query: str, database: Path | None, *, limit: int, exact: bool, citati
 @click.argument("about", metavar="[QUERY|ID]", required=False)
 @value_option("--format", ("html", "graphml", "bibtex"), "html", "Output format.", names=["format_"])
 @click.option(
-    "-o", "--output", metavar="FILE", type=FILE, help="Output file. Default: archive-graph and the name of the format."
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=FILE_TEXT,
+    help="Output file; - is stdout. Default: archive-graph and the name of the format.",
 )
 @count_option("--depth", 3, 1, "How many levels of citations to follow.")
 @count_option("--limit", 50, 10, "Maximum number of documents found to start from.")
 @count_option("--most", 20_000, MAX_NODES, "Maximum number of documents to draw.")
 @database_option
 @json_option
-def graph(about: str | None, format_: str, output: Path | None, database: Path | None, **options: Any) -> CommandReply:
+def graph(about: str | None, format_: str, output: str | None, database: Path | None, **options: Any) -> CommandReply:
     """Draw the graph of citations: around a document, around the results of a QUERY, or the whole graph.
 
     html opens in any browser and needs no network; graphml is for other programs, and bibtex has an entry for each
     document. Exit code 1 if there is nothing to draw.
     """
+    if output == "-" and prints_json():
+        raise UsageError("With --json, name a FILE for the graph.")
     with open_archives(database) as archives:
         found = _find_graph(archives, about, options)
         if not found.nodes:
             note = "There is nothing to draw." if about is None else f"Nothing found for: {about}"
             return CommandReply({"nodes": 0, "edges": 0}, notes=[note], exit_code=1)
-        data = _render(archives, found, format_, about or "Graph of citations").encode("utf-8", "replace")
+        text = _render(archives, found, format_, about or "Graph of citations")
     if found.truncation:
         say(f"dowse: {found.truncation} Use --most to draw more.")
-    file = output or Path.cwd() / f"archive-graph.{format_}"
+    counts = {"nodes": len(found.nodes), "edges": len(found.edges)}
+    if output == "-":
+        return CommandReply(counts, [*text.split("\n")] if sys.stdout.isatty() else [SafeText(text)])
+    file = Path.cwd() / f"archive-graph.{format_}" if output is None else parse_path(output)
     try:
-        write_atomically(file, data, mode=SHARED_MODE)
+        write_atomically(file, data := text.encode("utf-8", "replace"), mode=SHARED_MODE)
     except OSError as error:
         raise Failed(f"{file} cannot be written: {error.strerror or error}.") from error
     say(f"dowse: wrote {file}")
-    counts = {"nodes": len(found.nodes), "edges": len(found.edges)}
     return CommandReply({**counts, "output": str(file), "bytes": len(data)})
 
 

@@ -74,8 +74,8 @@ def related(path: str, folder: Path | None, limit: int) -> CommandReply:
     from dowse.indexes.project_lookup import find_project, open_or_find
     from dowse.surfaces.project.reference_replies import related_reply
 
+    file = parse_path(path)
     if folder is None:
-        file = parse_path(path)
         project = find_project(file)
     else:
         file, project = folder / Path(path).expanduser(), open_or_find(folder)

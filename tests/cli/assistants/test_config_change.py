@@ -142,6 +142,17 @@ def test_a_second_install_keeps_the_way_back(places: Places) -> None:
     assert file.read_text(encoding="utf-8") == '{"mcpServers": {}}'
 
 
+def test_a_file_made_from_nothing_has_no_file_as_it_was(places: Places) -> None:
+    """A second install called dowse's own entry so, and the copy of an older file stopped the removal."""
+    assistant, file = written_file(places, "cursor", None)
+    file.with_name(f"{file.name}.before-dowse").write_text('{"mcpServers": {"old": {}}}', encoding="utf-8")
+    install(assistant, file)
+    install(assistant, file, ["serve", "/another"])
+    assert backup_of(file) is None
+    remove(assistant, file)
+    assert not list(file.parent.glob("*.json*"))
+
+
 def test_an_entry_that_somebody_wrote_by_hand_is_brought_up_to_date_and_keeps_its_own_keys(places: Places) -> None:
     assistant, file = written_file(
         places, "cursor", '{"mcpServers": {"dowse": {"command": "/old/dowse", "env": {"A": "1"}}}}'

@@ -97,7 +97,7 @@ def apply_change(change: ConfigChange) -> None:
     file = _real(change.file)
     if change.action != "removed":
         make_private_folder(file.parent)
-        if change.before is not None and (change.action == "added" or not _backup(file).exists()):
+        if change.action == "added" or not (_backup(file).exists() or _has_only_dowse(change)):
             _write(_backup(file), change.before, like=file)
         _write(file, change.after)
         return
@@ -108,6 +108,13 @@ def apply_change(change: ConfigChange) -> None:
         with contextlib.suppress(OSError):  # up to the first folder that has something else in it
             for folder in change.assistant.own_folders(file):
                 folder.rmdir()
+
+
+def _has_only_dowse(change: ConfigChange) -> bool:
+    """Return whether a file is as dowse made it from nothing."""
+    text = (change.before or b"").decode()
+    entry = entry_of(change.file, text, change.assistant.path)
+    return entry is not None and put_entry(change.file, "", change.assistant.path, entry) == text
 
 
 def backup_of(file: Path) -> Path | None:
