@@ -166,20 +166,27 @@ class GitFolders:
     common: Path
 
 
+def named_git_folder(top: Path) -> Path | None:
+    """Return the folder that `.git` is, or names, whosever it is; nothing in it may be read unless `find_git_folders` has it, too."""
+    marker = top / ".git"
+    mode = _file_mode(marker)
+    if not stat.S_ISREG(mode):
+        return marker if stat.S_ISDIR(mode) or stat.S_ISLNK(mode) else None
+    pointer = _read_path(top, ".git")
+    return (
+        _resolve_named_folder(top, pointer.removeprefix("gitdir:").strip()) if pointer.startswith("gitdir:") else None
+    )
+
+
 def find_git_folders(top: Path) -> GitFolders | None:
     """Return the folders of the repository with this top; None if its `.git` leads to a stranger's repository.
 
     The `.git` file of a worktree or a submodule names another folder. That folder counts only if it names the worktree
     or the submodule in turn, as git writes it, so that a downloaded `.git` file cannot lead to a stranger's repository.
     """
-    marker = top / ".git"
-    mode = _file_mode(marker)
-    if not stat.S_ISREG(mode):
-        return GitFolders(marker, marker) if stat.S_ISDIR(mode) else None
-    pointer = _read_path(top, ".git")
-    folder = _resolve_named_folder(top, pointer.removeprefix("gitdir:").strip())
-    if folder is None or not pointer.startswith("gitdir:"):
-        return None
+    marker, folder = top / ".git", named_git_folder(top)
+    if folder is None or folder == marker:
+        return GitFolders(marker, marker) if stat.S_ISDIR(_file_mode(marker)) else None
     if _is_same(_resolve_named_folder(folder, _read_path(folder, "gitdir")), marker):
         common = _resolve_named_folder(folder, _read_path(folder, "commondir"))
         is_shared = common is not None and _is_same(common / "worktrees", folder.parent)

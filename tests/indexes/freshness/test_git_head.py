@@ -97,6 +97,23 @@ def test_a_submodule_has_a_head_of_its_own(repository: Path, tmp_path: Path) -> 
     assert read_head(repository / "sub") != before
 
 
+@pytest.mark.parametrize("is_link", [False, True], ids=["a file", "a link"])
+def test_a_git_folder_elsewhere_that_does_not_name_its_files_is_watched(tmp_path: Path, is_link: bool) -> None:
+    """No commit was seen with `git init --separate-git-dir`, nor with a link."""
+    root, folder = tmp_path / "repo", tmp_path / "elsewhere"
+    root.mkdir()
+    git(root, "init", "-q", "-b", "main", f"--separate-git-dir={folder}")
+    if is_link:
+        (root / ".git").unlink()
+        (root / ".git").symlink_to(folder)
+    commit(root, "one")
+    before = read_head(root)
+    assert before is not None
+    assert read_head(root) == before
+    commit(root, "two")
+    assert read_head(root) != before
+
+
 def test_a_pipe_in_the_place_of_head_is_not_waited_for(repository: Path) -> None:
     (repository / ".git/HEAD").unlink()
     os.mkfifo(repository / ".git/HEAD")

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from dowse.indexes.freshness.pending_paths import QUIET_SECONDS
-from dowse.sources.repository import find_git_folders, head_commit, repository_around
+from dowse.sources.repository import find_git_folders, head_commit, named_git_folder, repository_around
 
 Head = tuple[object, ...]
 """A fingerprint that differs after HEAD has moved."""
@@ -13,12 +13,13 @@ Head = tuple[object, ...]
 def read_head(root: Path) -> Head | None:
     """Return the current state of HEAD; None outside of a repository."""
     repository = repository_around(root)
-    folders = find_git_folders(repository.top) if repository else None
-    if folders is None:
+    folder = named_git_folder(repository.top) if repository else None
+    if repository is None or folder is None:
         return None
-    # A reset to the same commit changes only the log.
+    folders = find_git_folders(repository.top)
+    # A reset to the same commit changes only the log. Nothing is read in a folder that does not name this one in turn.
     names = ("HEAD", "logs/HEAD", "ORIG_HEAD")
-    return head_commit(folders), *(_file_stamp(folders.own / name) for name in names)
+    return head_commit(folders) if folders else "", *(_file_stamp(folder / name) for name in names)
 
 
 def _file_stamp(file: Path) -> tuple[int, int] | None:
