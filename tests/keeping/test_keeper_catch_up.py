@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -100,6 +101,22 @@ def test_a_folder_without_files_is_watched_as_well(root: Path, project: ProjectI
         save(root / f"empty/below/{number}.py", f"name{number}")
         assert keeper.catch_up(project) == []
         assert texts(project)[f"empty/below/{number}.py"] == {f"name{number}"}
+
+
+@pytest.mark.parametrize("strategy", ["realtime", "lazy", "git"])
+def test_a_changed_setting_counts_with_the_next_query(
+    root: Path, project: ProjectIndex, keep: Keep, strategy: str
+) -> None:
+    """With two strategies a query named the files as pending, or the old settings were applied once more."""
+    write_settings(project, indexingStrategy=strategy)
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(ProjectIndex(root)) == [])
+    for number in range(20):
+        is_excluded = number % 2 == 0
+        write_settings(project, exclude=["docs/**"] if is_excluded else [])
+        time.sleep(number / 200)  # the thread that keeps the index meets each moment of a query
+        pending = keeper.catch_up(ProjectIndex(root))
+        assert "." in pending or (pending, "docs/guide.md" in texts(project)) == ([], not is_excluded)
 
 
 def test_a_second_server_knows_what_changed_before_it_came(root: Path, project: ProjectIndex, keep: Keep) -> None:

@@ -49,6 +49,7 @@ class OpenedIndex:
         """The folder as it was named, perhaps by a link."""
         self._open(root.resolve(), self.folder_of(root.resolve()), view)
         obstacles = storage_layout.move_obstacles_aside(self.folder)
+        self._stamp = self.settings_stamp()
         self.settings, warnings = self._load_settings()
         self.warnings += [*warnings, *obstacles]
         self._shared.source = self._make_source(view)  # refuses what may not be a root
@@ -181,6 +182,10 @@ class OpenedIndex:
     def settings_stamp(self) -> tuple[int, ...]:
         """Return a fingerprint of the settings files."""
         return settings_stamp(self.settings_files)
+
+    def has_new_settings(self) -> bool:
+        """Return whether a settings file changed since the index was opened."""
+        return self.settings_stamp() != self._stamp
 
     @property
     def store(self) -> LocalStore:

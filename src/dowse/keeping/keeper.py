@@ -260,7 +260,10 @@ def _is_searchable(project: ProjectIndex) -> bool:
 
 
 def _due_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, ChangeTimes]:
-    return due_paths(project.settings, watched.pending_paths.pending(), time.monotonic(), is_searching=True)
+    pending = watched.pending_paths.pending()
+    if watched.has_new_settings():  # which count with the next query
+        return pending
+    return due_paths(project.settings, pending, time.monotonic(), is_searching=True)
 
 
 def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex) -> None:

@@ -65,7 +65,6 @@ class ServedIndex:
         self._listeners: list[IndexCallback] = []
         """Called after each change of the index."""
         self._index: ProjectIndex | None = None
-        self._settings_stamp: tuple[int, ...] = ()
         self._idle_timer: asyncio.TimerHandle | None = None
 
     # Asking the index
@@ -224,7 +223,7 @@ class ServedIndex:
 
     def _open(self) -> ProjectIndex:
         """Return the open index; it is opened again after a settings file changed."""
-        if self._index is not None and self._settings_stamp != self._index.settings_stamp():
+        if self._index is not None and self._index.has_new_settings():
             self._index.close()
             self._index = None
         if self._index is None:
@@ -232,7 +231,6 @@ class ServedIndex:
                 self._index = self._index_type(self.root)
             except UsageError as error:  # the folder is gone
                 raise CatalogError("PERMISSION_DENIED", path=self.root) from error
-            self._settings_stamp = self._index.settings_stamp()
         return self._index
 
     def _release_when_idle(self, loop: asyncio.AbstractEventLoop) -> None:

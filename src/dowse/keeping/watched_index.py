@@ -73,7 +73,8 @@ class WatchedIndex:
         self._backlog_at: float | None = None
         """The time at which words or references were found to be missing."""
         self._root_identity = _identity(project.root)
-        self._settings_stamp = project.settings_stamp()
+        self._has_old_settings = False
+        """The index does not have what new settings ask for."""
 
     # Watching
 
@@ -287,17 +288,16 @@ class WatchedIndex:
     # Settings
 
     def adopt_settings(self) -> None:
-        """Apply what waits under the old settings, then compare everything under the new ones."""
-        if self.is_first and (pending := self.pending_paths.pending()):
-            self.update(pending)
+        """Make the index equal to its files under the settings as they are now."""
+        self._has_old_settings = True
         self.project.close()
         self.project = type(self.project)(self.project.root)
-        self._settings_stamp = self.project.settings_stamp()
         self.update_everything()
+        self._has_old_settings = False
 
     def has_new_settings(self) -> bool:
-        """Return whether a settings file changed since the index was opened."""
-        return self.project.settings_stamp() != self._settings_stamp
+        """Return whether a settings file changed since everything was compared."""
+        return self._has_old_settings or self.project.has_new_settings()
 
     # State
 
