@@ -34,6 +34,15 @@ def test_an_error_is_said_even_when_its_json_cannot_be_written(start: Run) -> No
     assert (ran.code, ran.err) == (3, "dowse: /nowhere is not a folder.\n")
 
 
+def test_a_python_without_the_texts_of_the_tools_is_refused(start: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server had no tools."""
+    monkeypatch.setenv("PYTHONOPTIMIZE", "2")
+    ran = start("serve")
+    assert (ran.code, ran.out, "Unset that." in ran.err) == (2, "", True)
+    monkeypatch.setenv("PYTHONOPTIMIZE", "1")
+    assert start("--version").code == 0
+
+
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&- <&-"])
 def test_closed_streams_do_not_keep_a_command_from_its_work(start: Run, run: Run, root: Path, closed: str) -> None:
     ran = start("index", root, shell=closed)

@@ -82,6 +82,16 @@ def test_a_root_is_asked_as_a_project_or_as_documents(
     assert reply["metadata"]["searched"] == ["project/app"]
 
 
+def test_a_source_is_asked_for_by_its_name_as_it_is_and_as_ids_have_it(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "50%20off", {"pyproject.toml": "", "price.py": "def quince_price(): ...\n"})
+    make_indexes(root, View.PROJECT)
+    server = ComposedServer(Service([root]), root, Offer())
+    names = ("50%20off", "50%2520off", "project/50%20off", "project/50%2520off")
+    asked = [{"query": "quince", "source": name} for name in names]
+    replies = run_conversation(server, lambda assistant: _search_each(assistant, *asked))
+    assert [[one["path"] for one in reply["results"]] for reply in replies] == [["price.py"]] * 4
+
+
 def test_a_file_under_two_roots_is_listed_once(tmp_path: Path, app: Path) -> None:
     make_indexes(app / "src", View.PROJECT)
     server = ComposedServer(Service([app, app / "src"]), app, Offer())

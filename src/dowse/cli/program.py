@@ -10,7 +10,7 @@ import click
 from dowse.cli.command_list import dowse
 from dowse.cli.common_arguments import wants_json
 from dowse.cli.output import INTERRUPTED, CommandReply, format_json, say, show
-from dowse.errors import DowseError, Failed
+from dowse.errors import DowseError, Failed, UsageError
 from dowse.system.platform import writing_error
 from dowse.system.signals import interrupt_on_terminate, on_stop_signals, raise_on_interrupt
 
@@ -44,6 +44,10 @@ def _run_command(arguments: list[str], *, as_json: bool, is_program: bool) -> _O
         interrupt_on_terminate()
         if is_program:
             raise_on_interrupt()
+        if sys.flags.optimize > 1:
+            raise UsageError(
+                "Python leaves out the texts of commands and tools with -OO or PYTHONOPTIMIZE=2. Unset that."
+            )
         return _invoke(arguments, as_json=as_json)
     except DowseError as error:
         return _failure(error.code, str(error), error.exit_code)

@@ -209,7 +209,10 @@ def _has_more(answer: SourceResult | None, wanted: int) -> bool:
 
 def _choose(sources: Sequence[SearchSource], name: str) -> tuple[list[SearchSource], View]:
     """Return the sources of a name, of a kind, or of the part of a name after the kind, and the views that are asked."""
-    wanted = unquote(name.strip().strip("/"))
+    given = name.strip().strip("/")
+    wanted = next(
+        (one for one in (given, unquote(given)) if any(one in _names_of(source) for source in sources)), given
+    )
     found = [source for source in sources if wanted in _names_of(source)]
     if not found and wanted not in SOURCE_KINDS:
         raise UsageError(f"source: '{one_line(name, 100)}' is not one. There are: {_names(sources)}.")

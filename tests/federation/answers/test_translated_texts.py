@@ -23,6 +23,7 @@ def test_the_key_of_a_text_has_the_keys_around_it() -> None:
         (['  <data name="EmptyBasket" xml:space="preserve">', f"    <value>{TEXT}</value>"], "EmptyBasket"),
         ([f"checkout.empty-basket={TEXT}"], "checkout.empty-basket"),
         ([f'"empty_basket" = "{TEXT}";'], "empty_basket"),
+        (['msgid "Empty basket"', f'msgstr "{TEXT}"'], "Empty basket"),
         (["return [", "    'checkout' => [", f"        'empty' => '{TEXT}',"], "checkout.empty"),
     ):
         assert next(keys_of(lines, len(lines) - 1)) == keys

@@ -25,6 +25,7 @@ _RESOURCE = re.compile(
 )
 _KEYED = re.compile(r"""^(?P<indent>\s*)["']?(?P<key>[A-Za-z_][\w.\-]*)["']?\s*(?::|=>|=)\s*(?P<text>.*)$""")
 _NAMED = re.compile(r"""\bname\s*=\s*"(?P<key>[^"]+)\"""")
+_MESSAGE_ID = re.compile(r'\s*msgid\s+"(?P<key>.+)"\s*')
 _LOCALE = re.compile(r"[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
 
 
@@ -81,7 +82,11 @@ def _text_of(line: str) -> str:
 def keys_of(lines: Sequence[str], number: int) -> Iterator[str]:
     """Yield the keys by which code may use the text of a line, the most precise first: `errors.login.failed`."""
     line = lines[number]
-    if "<" in line and "=" not in line.partition("<")[0]:
+    if line.lstrip().startswith("msgstr"):  # the code has the text that it translates
+        above = (lines[at] for at in range(number - 1, max(number - 4, -1), -1))
+        found = (match["key"] for text in above if (match := _MESSAGE_ID.fullmatch(text)))
+        yield from (key for key in found if len(key) >= MIN_LONE_KEY)
+    elif "<" in line and "=" not in line.partition("<")[0]:
         above = (lines[at] for at in range(number, max(number - 3, -1), -1))
         yield from (match["key"] for text in above if (match := _NAMED.search(text)))
     elif match := _KEYED.match(line):
