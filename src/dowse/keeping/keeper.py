@@ -5,6 +5,7 @@ compare what is still pending a moment later, so that no change waits for a proc
 """
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -276,10 +277,11 @@ def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex) -> None:
 
 def _update_if_due(watched: WatchedIndex, checkouts: CheckoutDetector, now: float) -> None:
     project, pending, wait = watched.project, watched.pending_paths.pending(), watched.wait_seconds
-    last_event_at = watched.lost_events.last_event_at + wait
-    is_checkout = project.settings.indexing_strategy == "git" and checkouts.has_just_ended(now, last_event_at)
+    checked_out = -math.inf
+    if project.settings.indexing_strategy == "git":
+        checked_out = checkouts.last_change(now) + (0.0 if watched.watcher else watched.lost_events.poll_seconds)
     paths = due_paths(
-        project.settings, pending, now - wait, has_head_moved=is_checkout, is_searching=watched.is_search_waiting
+        project.settings, pending, now - wait, checked_out=checked_out, is_searching=watched.is_search_waiting
     )
     if paths:
         watched.is_search_waiting = False

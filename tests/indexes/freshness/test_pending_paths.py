@@ -84,6 +84,7 @@ def test_threads_may_add_and_take_at_once(tmp_path: Path) -> None:
 
 
 REALTIME = Settings()
+GIT = replace(REALTIME, indexing_strategy="git")
 LAZY = replace(REALTIME, indexing_strategy="lazy", lazy_idle_threshold=30)
 
 
@@ -91,6 +92,15 @@ def test_realtime_waits_until_a_path_rests() -> None:
     pending = {"a.py": ChangeTimes(10.0, 10.0)}
     assert due_paths(REALTIME, pending, 10.0 + QUIET_SECONDS - 0.01) == {}
     assert due_paths(REALTIME, pending, 10.0 + QUIET_SECONDS) == pending
+
+
+def test_git_reads_what_belongs_to_a_checkout_however_late_it_comes_to_that() -> None:
+    """On a busy machine, a commit was forgotten after five seconds."""
+    committed, saved = {"a.py": ChangeTimes(12.0, 12.0)}, {"b.py": ChangeTimes(20.0, 20.0)}
+    assert due_paths(GIT, committed | saved, 100.0) == {}
+    assert due_paths(GIT, committed | saved, 12.0 + QUIET_SECONDS - 0.01, checked_out=15.0) == {}
+    assert due_paths(GIT, committed | saved, 100.0, checked_out=15.0) == committed
+    assert due_paths(GIT, committed | saved, 100.0, is_searching=True) == {}
 
 
 def test_a_path_that_never_rests_neither_starves_nor_delays_the_others() -> None:

@@ -1,9 +1,9 @@
 """The state of git's HEAD, read from files; it changes on commit, merge, rebase, checkout and reset."""
 
+import math
 import os
 from pathlib import Path
 
-from dowse.indexes.freshness.pending_paths import QUIET_SECONDS
 from dowse.sources.repository import find_git_folders, head_commit, named_git_folder, repository_around
 
 Head = tuple[object, ...]
@@ -40,12 +40,11 @@ class CheckoutDetector:
     def __init__(self, root: Path) -> None:
         self._root = root
         self._head: Head | None = read_head(root)
-        self._moved_at = -CHECKOUT_SECONDS
+        self._until = -math.inf
 
-    def has_just_ended(self, now: float, last_event_at: float) -> bool:
-        """Return whether HEAD moved a moment ago and no file changed since; git writes files before and after it."""
+    def last_change(self, now: float) -> float:
+        """Return the time up to which a change belongs to the last commit or checkout."""
         head = read_head(self._root)
         if head != self._head:
-            self._head, self._moved_at = head, now
-        is_recent = now - self._moved_at <= CHECKOUT_SECONDS
-        return is_recent and now - max(self._moved_at, last_event_at) >= QUIET_SECONDS
+            self._head, self._until = head, now + CHECKOUT_SECONDS
+        return self._until

@@ -6,6 +6,7 @@ may change files: then a whole root is checked.
 
 import contextlib
 import json
+import math
 import os
 import threading
 import time
@@ -110,12 +111,12 @@ def due_paths(
     pending: Mapping[str, ChangeTimes],
     now: float,
     *,
-    has_head_moved: bool = False,
+    checked_out: float = -math.inf,
     is_searching: bool = False,
 ) -> dict[str, ChangeTimes]:
     """Return the pending paths that have to be checked now.
 
-    `has_head_moved` is true when git has checked out a commit, `is_searching` when a search waits.
+    Up to the time `checked_out`, changes belong to the last commit or checkout. `is_searching` is true when a search waits.
     """
     if not pending:
         return {}
@@ -124,7 +125,7 @@ def due_paths(
     if settings.indexing_strategy == "lazy":
         idle = now - max(times.last for times in pending.values())
         return dict(pending) if is_searching or idle >= settings.lazy_idle_threshold else {}
-    return dict(pending) if has_head_moved else {}
+    return {path: times for path, times in pending.items() if times.last <= checked_out and _is_due(times, now)}
 
 
 def _is_due(times: ChangeTimes, now: float) -> bool:
