@@ -2,11 +2,16 @@
 
 import asyncio
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from dowse.page.markdown_view import Resolve, heading_list, write_markdown
+from dowse.page import page_texts
+from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, Resolve, heading_list, write_markdown
 from dowse.page.page_texts import PageTexts, ParsedMarkdown
+from dowse.parsing.grammars import find_bundle
+from dowse.parsing.parser_pool import ParserPool
 
 ALLOWED = re.compile(
     r"</?(p|h[1-6]|ul|ol|li|pre|code|em|strong|s|blockquote|table|tr|th|td|div|span|a|br|hr|sup|sub|dl|dt|dd)(\s[^<>]*)?>"
@@ -84,6 +89,37 @@ def test_code_has_the_colours_of_its_language_and_words_are_marked() -> None:
     assert "<mark>Peel</mark> it:" in body
     assert 'x = <span class="n">1</span>' in body
     assert "<code>indented" in body
+
+
+@pytest.fixture
+def no_grammar_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A parser process that has loaded no grammar, and a folder without any."""
+    monkeypatch.setenv("SEMBLE_GRAMMARS_CACHE_DIR", str(tmp_path / "grammars"))
+    find_bundle.cache_clear()
+    pool = ParserPool(1)
+    monkeypatch.setattr(page_texts, "shared_pool", lambda: pool)
+    yield
+    pool.close()
+    find_bundle.cache_clear()
+
+
+@pytest.mark.usefixtures("no_grammar_unpacked")
+def test_code_is_coloured_at_the_first_view_in_languages_that_were_not_unpacked() -> None:
+    assert '<span class="n">1</span>' in rendered("```ruby\nx = 1\n```\n")
+
+
+@pytest.mark.usefixtures("no_grammar_unpacked")
+def test_grammars_that_take_long_to_load_take_no_colours_from_the_code_after_them() -> None:
+    found = parsed("".join(f"```{language}\nx = 1;\n```\n\n" for language in ("objc", "cpp", "ruby")))
+    assert all(found.colours)
+
+
+def test_a_text_with_much_code_is_rendered_and_coloured_at_its_beginning() -> None:
+    block = "```python\n" + f"x = [{','.join('1' * 60)}]\n" * 30 + "```\n\n"
+    found = parsed(block * (MAX_RENDERED_CHARACTERS // len(block)))
+    assert found.colours[0]
+    assert not found.colours[-1]
+    assert write_markdown(found, address).count("<pre") == len(found.colours) > 90
 
 
 def test_what_authors_write_beside_paragraphs_is_shown() -> None:

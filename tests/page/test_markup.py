@@ -34,6 +34,10 @@ def test_an_element_has_the_attributes_that_have_a_value_and_none_is_empty() -> 
     assert tag("p", "", None, [tag("span", "")], class_="note") == ""
 
 
+def test_an_attribute_may_be_zero() -> None:
+    assert tag("div", "x", tabindex=0, title=None, open=False) == '<div tabindex="0">x</div>'
+
+
 def test_a_lone_surrogate_can_be_sent() -> None:
     assert encode(html("{x}", x="a\udcff")) == b"a?"
 

@@ -11,6 +11,8 @@ from tests.end_to_end.security.test_denied import SPELLINGS
 from tests.mcp.http.http_server import HttpServer, encode_request
 from tests.mcp.stdio.stdio_client import wait_until
 from tests.page.conftest import SCRIPT, get, post, shown
+from tests.sample_data import index, write_tree
+from tests.searching.history.repositories import Change, git, make_repository
 
 VIEWS = (
     "/", "/?q=apple", "/?q=juniper&mode=exact", "/?q=p.*l&mode=regex", "/?q=persimmon&limit=50", "/?q=%3Cscript%3E",
@@ -67,6 +69,16 @@ def test_filters_limit_the_results_and_a_source_that_cannot_is_named(page: HttpS
     assert "src/apple.py" not in shown(get(page, "/results?q=apple&path=docs/**"))
     assert "is left out" in shown(get(page, "/results?q=apple&language=python"))
     assert "has to be a day" in shown(get(page, "/results?q=apple&since=soon"))
+
+
+def test_a_search_without_results_can_be_repeated_without_its_filters(page: HttpServer) -> None:
+    for fields in ("q=qqzzq+lang%3Apy", "q=qqzzq&path=docs/**&kind=docs", "q=qqzzq+-path%3Asrc&source=project"):
+        body = shown(get(page, f"/results?{fields}"))
+        assert '<a href="/?q=qqzzq">search without filters</a>' in body
+        assert '<a href="/find?q=qqzzq">' in body
+    unlimited = shown(get(page, "/results?q=qqzzq"))
+    assert '<a href="/find?q=qqzzq">' in unlimited
+    assert "search without filters" not in unlimited
 
 
 def test_a_secret_is_masked_and_said_to_be(page: HttpServer) -> None:
@@ -159,6 +171,29 @@ def test_no_spelling_leads_to_a_denied_file(page: HttpServer, fruit: Path, addre
                 assert str(fruit) not in text
 
 
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [("src/gone.py", "gone.py"), ("docs/img/secret.png", "secret.png"), ("docs/gone.html?as=document", "gone.html")],
+)
+def test_a_file_that_is_not_shown_has_links_that_lead_on(page: HttpServer, path: str, name: str) -> None:
+    reply = get(page, f"/read?id={quote(f'project/fruit/{path}')}")
+    assert reply.status == 404
+    body = shown(reply)
+    assert f'<a href="/find?q={name}">Find files of this name</a>' in body
+    assert '<a href="/read?id=project/fruit/">See what fruit has</a>' in body
+    assert "dowse why PATH says which rule leaves a file out." in body
+
+
+def test_an_item_that_is_no_file_has_only_the_links_that_fit(page: HttpServer) -> None:
+    for item_id, is_named in (("archive/gone", True), ("gone", True), ("", False)):
+        reply = get(page, f"/read?id={item_id}")
+        body = shown(reply)
+        assert (reply.status, '<a href="/find?q=gone">' in body) == (404, is_named)
+        assert "Search, or see what is here" in body
+        for other in ("/find?q=&", '/find?q="', "See what", "dowse why"):
+            assert other not in body
+
+
 def test_pictures_are_those_that_the_policy_allows(page: HttpServer) -> None:
     body = get(page, "/read?id=project/fruit/docs/pears.md").body.decode()
     assert '<img src="/picture?id=project/fruit/docs/img/pear.png" alt="A pear" loading="lazy">' in body
@@ -202,6 +237,29 @@ def test_files_and_symbols_are_found_by_parts_of_their_names(page: HttpServer) -
 def test_a_folder_without_a_history_says_so(page: HttpServer) -> None:
     assert "not in a git repository" in shown(get(page, "/history"))
     assert get(page, "/commit?in=project/fruit&name=0123456789").status == 404
+
+
+CURRENT = '<a href="/history" aria-current="page">History</a>'
+
+
+def test_a_search_of_the_commits_stays_in_the_box(page: HttpServer) -> None:
+    body = shown(get(page, "/history?q=peel+apple"))
+    assert re.search(r'<input id="q" [^>]* value="peel apple"', body)
+    assert CURRENT in body
+
+
+def test_a_commit_has_its_subject_as_title_and_belongs_to_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_repository(tmp_path / "plum", [Change("Dry <plums>\n\nThey keep.", {"plum.py": "dry = True\n"})])
+    git(root, "checkout", "-q", "-f", "main")
+    write_tree(tmp_path / "dowse", {"config.json": '{"encoder": "none"}'})
+    monkeypatch.setenv("DOWSE_HOME", str(tmp_path / "dowse"))
+    index(root)
+    with HttpServer(root, home=tmp_path) as server:
+        body = get(server, f"/commit?in=project/plum&name={git(root, 'rev-parse', 'main')}").body.decode()
+    assert "<title>Dry &lt;plums&gt; - dowse</title>" in body
+    assert CURRENT in body
 
 
 def test_facets_write_filters_into_the_box_and_take_them_out(page: HttpServer) -> None:

@@ -35,6 +35,15 @@ def test_odd_fields_are_ignored() -> None:
     assert read_query({"limit": "٣"}) == PageQuery()
 
 
+def test_a_query_without_its_filters_has_its_words_alone() -> None:
+    typed = PageQuery('peel -path:tests "red  apple" lang:py kind:code', limit=50)
+    assert typed.without_filters() == PageQuery('peel "red apple"', limit=50)
+    chosen = PageQuery("a  b", "exact", "project", "docs", "python", "src", "2025-01-31", "2025-02-28")
+    assert chosen.without_filters() == PageQuery("a  b", "exact")
+    for query in (PageQuery("a  b"), PageQuery("a lang:py", "exact"), PageQuery("lang:py")):
+        assert query.without_filters() == query
+
+
 class EndlessIndex:
     """An index with more files than anybody waits for, which is searched on a thread."""
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.page.view_jobs import COLOURS, run_job
+from dowse.page import view_jobs
+from dowse.page.view_jobs import COLOURS, fence_languages, run_job
 from tests.end_to_end.security.audited_process import AuditedProcesses
 from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
@@ -86,3 +87,21 @@ def test_definitions_have_their_lines() -> None:
     fields = {"job": "symbols", "language": "python"}
     reply, _ = run_job(fields, b"class A:\n    def b(self):\n        pass\n")
     assert reply["symbols"] == [("A", "class", 1, 3), ("b", "method", 2, 3)]
+
+
+def test_the_blocks_of_a_markdown_text_name_their_languages() -> None:
+    text = (
+        "```py\nx\n```\n\n- in a list\n  ~~~~ C++ title=a\n  x\n  ~~~~\n\n> ```js,ignore\n> x\n> ```\n\n"
+        "````console\r\n```\r\n````\r\n\n```Python\n```\n\n```{.lua}\n```\n\n    indented\n\n`code` and ~~no~~ code\n"
+    )
+    assert fence_languages(text) == ["bash", "cpp", "javascript", "python"]
+    assert fence_languages("# No code\n\n```\nplain\n```\n") == []
+
+
+def test_a_block_of_code_that_takes_long_is_not_coloured_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view_jobs, "MAX_COLOUR_SECONDS", 0.1)
+    code = "".join(f"x{n} = [{','.join('1' * 60)}]\n" for n in range(1000))
+    reply, _ = run_job({"job": "markdown"}, f"```python\n{code}```\n".encode())
+    ((*_, plain, colour),) = reply["colours"]
+    assert plain > len(code) // 4
+    assert not colour

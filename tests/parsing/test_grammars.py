@@ -15,9 +15,9 @@ from dowse.parsing.text_cutting import chunk
 
 @pytest.fixture
 def no_grammar_loaded() -> Iterator[None]:
-    load_grammar.cache_clear()
+    grammars._loaded_grammar.cache_clear()
     yield
-    load_grammar.cache_clear()
+    grammars._loaded_grammar.cache_clear()
 
 
 def queries() -> list[str]:
@@ -121,6 +121,15 @@ def test_a_damaged_library_is_unpacked_again(folder: Path, damage: bytes | None)
 def test_where_nothing_can_be_unpacked_there_is_no_grammar(folder: Path) -> None:
     folder.parent.write_text("a file in its place", encoding="utf-8")
     assert load_language("json") is None
+
+
+@pytest.mark.usefixtures("no_grammar_loaded")
+def test_a_grammar_that_is_unpacked_later_is_loaded_then(folder: Path) -> None:
+    folder.parent.write_text("a file in its place", encoding="utf-8")
+    assert load_grammar("json") is None
+    folder.parent.unlink()
+    assert load_grammar("json") is not None
+    assert load_grammar("json") is load_grammar("json")
 
 
 def test_without_the_package_there_is_no_grammar(monkeypatch: pytest.MonkeyPatch) -> None:

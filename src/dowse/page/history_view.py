@@ -175,8 +175,8 @@ def _commit_details(questions: ProjectQuestions, commit: dict[str, Any]) -> list
     return [*lines, tag("ul", rows, class_="plain files mono")]
 
 
-async def commit_view(questions: ProjectQuestions, source: str, name: str) -> Html:
-    """Return a commit: its message and what it changed."""
+async def commit_view(questions: ProjectQuestions, source: str, name: str) -> tuple[str, Html]:
+    """Return a commit: the first line of its message, and the view of it with what it changed."""
     project = questions.project(source)
     try:
         found = await questions.surface.read_commit(PageCall(project, {"commit": name}))
@@ -186,7 +186,7 @@ async def commit_view(questions: ProjectQuestions, source: str, name: str) -> Ht
     added, removed = (sum(file[key] for file in found["files"]) for key in ("added", "removed"))
     hidden = found.get("notShown", 0)
     said = f"{pluralize(hidden, 'file')} not shown: denied, ignored, or too many." if hidden else ""
-    return html(
+    return subject, html(
         _COMMIT,
         subject=subject,
         facts=_facts(found),

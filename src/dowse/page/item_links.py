@@ -10,6 +10,7 @@ from dowse.federation.federated_search import find_source
 from dowse.federation.federation_types import AS_DOCUMENT, ROOT_KINDS, SearchSource, id_of
 from dowse.federation.source_list import SourceList
 from dowse.mcp.tools import Call
+from dowse.page.markup import Html, link, tag
 from dowse.settings import EDITORS
 from dowse.sources.project_files import picture_type
 from dowse.types import Verdict
@@ -39,6 +40,17 @@ def read_address(item_id: str) -> str:
 def quoted_name(name: str) -> str:
     """Return a name as an address has it."""
     return quote(name, safe="", errors="replace")
+
+
+def ways_from(item_id: str) -> list[Html]:
+    """Return what leads on from an item that is not shown."""
+    kind, name, path = (*item_id.split("/", 2), "", "")[:3]
+    file = posixpath.basename(unquote(item_id).removesuffix(AS_DOCUMENT))
+    found = [link(f"/find?q={quoted_name(file)}", "Find files of this name")] if file else []
+    if kind not in ROOT_KINDS or not path:
+        return found
+    rule = tag("span", "dowse why PATH says which rule leaves a file out.")
+    return [rule, *found, link(read_address(f"{kind}/{name}/"), f"See what {root_name(f'{kind}/{name}')} has")]
 
 
 def item_address(source: str, locator: str, target: str) -> str | None:

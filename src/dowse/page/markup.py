@@ -28,7 +28,9 @@ def tag(name: str, /, *content: Any, **attributes: str | int | bool | None) -> H
     if not inner:
         return inner
     given = [
-        (one.strip("_").replace("_", "-"), value) for one, value in attributes.items() if value not in (None, False)
+        (one.strip("_").replace("_", "-"), value)
+        for one, value in attributes.items()
+        if value is not None and value is not False
     ]
     written = "".join(f" {one}" if value is True else f' {one}="{render(value)}"' for one, value in given)
     return Html(f"<{name}{written}>{inner}</{name}>")

@@ -33,12 +33,12 @@ from dowse.page.beside_view import (
 )
 from dowse.page.folder_view import find_overviews, folder_address, folder_view, home_view
 from dowse.page.history_view import ProjectQuestions, commit_view, history_view
-from dowse.page.item_links import editor_address, read_picture, root_name
+from dowse.page.item_links import editor_address, read_picture, root_name, ways_from
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import HEADERS, PageAccess, SignIn, asset, error_view, is_part, page, read_form, reply
-from dowse.page.page_search import find_hits, read_query, running_roots
+from dowse.page.page_search import PageQuery, find_hits, read_query, running_roots
 from dowse.page.page_texts import PageTexts
-from dowse.page.reading_view import item_title, item_view, lines_view, open_item
+from dowse.page.reading_view import TITLE_CHARACTERS, item_title, item_view, lines_view, open_item
 from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, filters_view, results_view, why_view
 from dowse.page.status_view import make_change, progress_view, question_view, status_view
 from dowse.parsing.parser_pool import shared_pool
@@ -55,14 +55,15 @@ class BrowserPage:
 
     def __init__(self, sources: SourceList, sessions: BrowserSessions, access: PageAccess) -> None:
         self.sources, self.sessions, self.access = sources, sessions, access
+        self.questions = ProjectQuestions(sources)
         self.texts = PageTexts()
         self._warm_up: asyncio.Future[None] | None = None
 
     def routes(self) -> PageRoutes:
         """Return the routes, and the reply to a browser that has to sign in."""
-        sources, questions = self.sources, ProjectQuestions(self.sources)
+        sources, questions = self.sources, self.questions
         sign_in = SignIn(self.sessions, self.access)
-        handlers = ("results", "progress", "find", "read", "raw", "picture", "status")
+        handlers = ("results", "progress", "find", "read", "raw", "picture", "history", "commit", "status")
         views: dict[str, tuple[str, View, tuple[str, ...]]] = {
             "why": ("Why this hit?", partial(why_view, sources), ("id", "q")),
             "lines": ("Lines", partial(lines_view, sources, self.texts), ("id", "from", "to")),
@@ -72,8 +73,6 @@ class BrowserPage:
             "related": ("Related files", partial(related_view, questions), ("id",)),
             "symbol": ("{1:.80}", partial(symbol_view, questions), ("id", "name")),
             "symbol-history": ("{1:.80}", partial(symbol_history, questions), ("in", "name", "path")),
-            "history": ("History", partial(history_view, questions), ("q", "id")),
-            "commit": ("Commit {1:.10}", partial(commit_view, questions), ("in", "name")),
         }
         routes = [
             _get("", self.search),
@@ -155,10 +154,10 @@ class BrowserPage:
             return page("read", folder.rstrip("/").rpartition("/")[2] or root_name(source.name), body)
         try:
             opened = await open_item(self.sources, item_id)
-        except ItemNotFound:
+        except ItemNotFound as error:
             if address := await folder_address(self.sources, item_id):
                 return RedirectResponse(address, 303, HEADERS)
-            raise
+            return error_view(request, "Not found", _nothing_shown(error), 404, *ways_from(item_id))
         is_here = self.access.is_here  # elsewhere, no editor can open it
         editor = await editor_address(self.sources, opened.source.name, opened.locator) if is_here else ""
         return page("read", item_title(opened), await item_view(opened, self.texts, view, editor))
@@ -174,6 +173,17 @@ class BrowserPage:
         """Reply with a picture of a document."""
         data, kind = await read_picture(self.sources, *_parameters(request, "id"))
         return Response(data, headers={**HEADERS, "Content-Security-Policy": _RAW_POLICY}, media_type=kind)
+
+    async def history(self, request: Request) -> Response:
+        """Reply with the commits of a search, of a file or folder, or the newest."""
+        text, item_id = _parameters(request, "q", "id")
+        body = await history_view(self.questions, text, item_id)
+        return page("history", "History", body, query=PageQuery(text))
+
+    async def commit(self, request: Request) -> Response:
+        """Reply with a commit, which is a part of the history."""
+        subject, body = await commit_view(self.questions, *_parameters(request, "in", "name"))
+        return page("history", subject[:TITLE_CHARACTERS], body)
 
     async def status(self, request: Request) -> Response:
         """Reply with the status; a browser that may change something gets the cookie for that."""
@@ -236,13 +246,17 @@ def _with_errors(handler: Handler) -> Handler:
         try:
             return await handler(request)
         except ItemNotFound as error:
-            return error_view(request, "Not found", f"Nothing is shown here: {error}.", 404)
+            return error_view(request, "Not found", _nothing_shown(error), 404)
         except UsageError as error:
             return error_view(request, "This cannot be done", error_reply(error)["userMessage"], 400)
         except DowseError as error:
             return error_view(request, "This did not work", error_reply(error)["userMessage"], 503)
 
     return handle
+
+
+def _nothing_shown(error: ItemNotFound) -> str:
+    return f"Nothing is shown here: {error}."
 
 
 async def _not_found(request: Request) -> Response:

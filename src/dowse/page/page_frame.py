@@ -94,12 +94,12 @@ def is_part(request: Request) -> bool:
     return request.headers.get("x-part") == "1"
 
 
-def error_view(request: Request, title: str, message: str, status: int) -> Response:
-    """Return an error as a view, or as a line for the script."""
+def error_view(request: Request, title: str, message: str, status: int, *ways: Html) -> Response:
+    """Return an error as a view, with links that lead on, or as a line for the script."""
     if is_part(request):
         return reply(tag("p", message, class_="note"), status)
-    home = link("/", "Search, or see what is here")
-    body = tag("section", tag("h1", title), tag("p", message), tag("p", home), class_="message")
+    links = [tag("p", one) for one in (*ways, link("/", "Search, or see what is here"))]
+    body = tag("section", tag("h1", title), tag("p", message), links, class_="message")
     return page("message", title, body, status=status)
 
 

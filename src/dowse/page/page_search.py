@@ -84,6 +84,13 @@ class PageQuery:
         words, quoted = " ".join(text.split()), f'"{value}"' if " " in value else value
         return replace(self, q=words if is_chosen else f"{words} {name}:{quoted}")
 
+    def without_filters(self) -> "PageQuery":
+        """Return the query with its words alone."""
+        text = self.q
+        for _, _, written in find_filters(text, is_language) if self.mode == "words" else ():
+            text = text.replace(written, "", 1)
+        return PageQuery(text if text == self.q else " ".join(text.split()), self.mode, limit=self.limit)
+
     def day(self, name: Literal["since", "until"]) -> date | None:
         """Return the day of a filter; raise UsageError where it is none."""
         text = getattr(self, name)

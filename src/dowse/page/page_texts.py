@@ -10,7 +10,7 @@ from typing import Any
 
 from dowse.errors import Failed
 from dowse.page.markup import Html
-from dowse.page.view_jobs import COLOURS, UNCOLOURED
+from dowse.page.view_jobs import COLOURS, UNCOLOURED, fence_languages
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserReply, ParserRequest
 from dowse.reading.outlines import Heading
@@ -100,7 +100,7 @@ class PageTexts:
 
     async def markdown(self, text: str, seconds: float | None = None) -> ParsedMarkdown | None:
         """Return a text taken apart; None if its parser cannot cope with it, or not in time."""
-        reply = await self._ask(_encode(text), seconds, job="markdown")
+        reply = await self._ask(_encode(text), seconds, job="markdown", languages=fence_languages(text))
         headings = tuple(Heading(*one) for one in reply.get("headings", ()))
         return ParsedMarkdown(reply["events"], headings, reply["colours"]) if reply else None
 

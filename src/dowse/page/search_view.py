@@ -132,7 +132,7 @@ _FILTERS = """<details class="filters"{open}><summary>Filters <span class="activ
 <p class="about">Or type them: <code>lang:py</code> <code>path:src/</code> <code>-path:tests</code> <code>kind:docs</code></p>
 </div></details>
 """
-_ADVICE = """<p class="about">Try other words or fewer filters, <a href="/find?{query}">find files and symbols by name</a>,
+_ADVICE = """<p class="about">Try other words or {fewer}, <a href="/find?{query}">find files and symbols by name</a>,
 or <a href="/status">see what is indexed, and what was left out</a>.</p>"""
 _RESULTS = """{facets}<div class="found"{late}>
 <p class="summary" role="status">{summary} <span class="about">{milliseconds} ms</span>
@@ -183,7 +183,9 @@ async def results_view(query: PageQuery, found: PageResults, texts: PageTexts, s
     if found.has_more and query.limit < MAX_LIMIT:
         more = tag("p", link(query.address(limit=MAX_LIMIT), "More results", class_="more button"))
     elif not found.hits and not when:
-        more = html(_ADVICE, query=urlencode({"q": query.q}, errors="replace"))
+        bare = query.without_filters()
+        fewer = link(bare.address(), "search without filters") if bare != query else "fewer of them"
+        more = html(_ADVICE, fewer=fewer, query=urlencode({"q": bare.q}, errors="replace"))
     return html(
         _RESULTS,
         facets=facets_view(query, found.matched),

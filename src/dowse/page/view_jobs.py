@@ -3,11 +3,13 @@
 They return numbers, names and text, never HTML: the server writes every tag itself.
 """
 
+import math
 import re
+import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dowse.reading.languages import language_called
+from dowse.reading.languages import language_called, known_languages
 from dowse.text.line_numbers import line_starts, split_lines
 from dowse.text.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 
@@ -35,16 +37,19 @@ _DEFINING = re.compile(r"(function|method|call|macro)|class|struct|enum|interfac
 """Nodes whose name is that of a function, or else of a type."""
 UNCOLOURED = ("", "text", "markdown")
 """Prose is read better without colours."""
+MAX_COLOUR_SECONDS = 0.3
+"""Processor time for the colours of a Markdown text, of the 1.5 s that it has: 70 KB of Python. The rest stays plain."""
 
 Fields = dict[str, Any]
 
 
 def prepare(fields: Fields) -> None:
-    """Load the grammar, so that no file pays for it."""
+    """Load the grammars, so that no file pays for them: that of C++ takes 0.3 s."""
     from dowse.parsing import text_cutting
 
-    if fields["job"] in ("colours", "symbols") and fields["language"] not in UNCOLOURED:
-        text_cutting.prepare(fields["language"])
+    for language in fields["languages"] if fields["job"] == "markdown" else [fields["language"]]:
+        if language not in UNCOLOURED:
+            text_cutting.prepare(language)
 
 
 def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
@@ -88,8 +93,8 @@ def _parse(language: str, text: bytes) -> "Tree | None":
     return parse(grammar, text) if grammar else None
 
 
-def _runs(tree: "Tree", text: bytes, start: int, end: int) -> list[int]:
-    """Return lengths in characters and colours in turn, of a part of a text."""
+def _runs(tree: "Tree", text: bytes, start: int, end: int, until_time: float = math.inf) -> list[int]:
+    """Return lengths in characters and colours in turn, of a part of a text; plain from some processor time on."""
     runs, at = list[int](), start
 
     def add(until: int, colour: int) -> None:
@@ -102,6 +107,8 @@ def _runs(tree: "Tree", text: bytes, start: int, end: int) -> list[int]:
         at = max(at, until)
 
     for first, last, colour in _coloured_nodes(tree, start, end):
+        if time.process_time() >= until_time:
+            break
         add(max(at, first), 0)
         add(min(end, last), colour)
     add(end, 0)
@@ -160,6 +167,7 @@ def _markdown(text: str) -> Fields:
     events, colours = list[Any](), list[list[int]]()
     language, code = "", None
     line, at = 1 + before, 0
+    end = time.process_time() + MAX_COLOUR_SECONDS
     for event, where in parse_markdown(body):
         if where["start"] > at:
             line += utf8.count(b"\n", at, where["start"])
@@ -167,22 +175,28 @@ def _markdown(text: str) -> Fields:
         events.append((event, line if where["start"] == at else 0))
         name, value = named(event)
         if name == "Start" and named(value)[0] == "CodeBlock":
-            language, code = _code_language(named(value)[1]), ""
+            fence = named(value)[1]  # a name for an indented block
+            language, code = (code_language(fence["Fenced"]) if isinstance(fence, dict) else ""), ""
         elif name == "Text" and code is not None:
             code += value
         elif code is not None:
             data = code.encode("utf-8", "surrogatepass")
-            tree, code = _parse(language, data), None
-            colours.append(_runs(tree, data, 0, len(data)) if tree else [])
+            tree, code = _parse(language, data) if time.process_time() < end else None, None
+            colours.append(_runs(tree, data, 0, len(data), end) if tree else [])
     headings = [(one.level, one.text, one.line, one.anchor) for one in Outline(text).headings]
     return {"events": events, "headings": headings, "colours": colours}
 
 
-def _code_language(value: Any) -> str:
-    """Return the language of a block of code, which is named as people or files name it; empty for an indented block."""
-    info = str(value.get("Fenced", "")) if isinstance(value, dict) else ""
+def code_language(info: str) -> str:
+    """Return the language of a block of code, which is named as people or files name it; empty without a name."""
     word = re.split(r"[\s,{]", info.strip(), maxsplit=1)[0].lower()
     return language_called(_ALIASES.get(word, word)) if word else ""
 
 
 _ALIASES = {"shell": "bash", "console": "bash", "jsonc": "json"}
+_FENCE = re.compile(r"(?<![`~])(?:`{3}|~{3})[`~]*+([^\n`]*+)")
+
+
+def fence_languages(text: str) -> list[str]:
+    """Return the languages of all blocks of code in a Markdown text, and now and then another one."""
+    return sorted({code_language(info) for info in set(_FENCE.findall(text))} & known_languages().keys())

@@ -6,6 +6,7 @@ languages of a project are unpacked in one pass. Its own loader would do so one 
 and takes 60 ms to import.
 """
 
+import contextlib
 import ctypes
 import hashlib
 import json
@@ -142,12 +143,18 @@ class Grammar:
     rival_sign: bytes = b""
 
 
-@cache
 def load_grammar(name: str) -> Grammar | None:
-    """Return the grammar of a language, or None if there is none or it cannot be loaded on this machine."""
+    """Return the grammar of a language, or None if there is none or it cannot be loaded: another process may unpack it later."""
+    with contextlib.suppress(LookupError):  # which is not cached
+        return _loaded_grammar(name)
+    return None
+
+
+@cache
+def _loaded_grammar(name: str) -> Grammar:
     language, settings = load_language(name), language_settings(name)
     if language is None:
-        return None
+        raise LookupError(name)
     # Imported here because it takes 16 ms, and searching never needs it.
     from tree_sitter import Query
 

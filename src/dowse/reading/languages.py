@@ -43,7 +43,7 @@ def is_binary_document(path: str) -> bool:
 def language_called(name: str) -> str:
     """Return the language that a person means by its name or by an extension: `py`, `C++`; other names as they are."""
     folded = name.strip().lower().removeprefix(".")
-    if folded in _languages():
+    if folded in known_languages():
         return folded
     return _ALIASES.get(folded) or language_tables()["extensions"].get(folded) or folded
 
@@ -52,7 +52,7 @@ def is_language(name: str) -> bool:
     """Return whether somebody means a language by a name: it has this name or extension, or one spelled almost like it."""
     import difflib  # rarely needed
 
-    known = _languages()
+    known = known_languages()
     return language_called(name) in known or bool(difflib.get_close_matches(name.lower(), known, 1, 0.75))
 
 
@@ -69,7 +69,8 @@ def _by_shebang(head: bytes) -> str | None:
 
 
 @cache
-def _languages() -> dict[str, dict[str, list[str]]]:
+def known_languages() -> dict[str, dict[str, list[str]]]:
+    """Return the facts about each language by its name: its extensions, its file names, its other names."""
     import tomllib  # imported here because commands that read no file start faster without it
 
     return tomllib.loads(Path(__file__).with_name("languages.toml").read_text(encoding="utf-8"))
@@ -79,6 +80,6 @@ def _languages() -> dict[str, dict[str, list[str]]]:
 def language_tables() -> dict[str, dict[str, str]]:
     """Return the languages by whole file name, by beginning of the name, by extension, and by program in the first line."""
     return {
-        key: {value.lower(): language for language, table in _languages().items() for value in table.get(key, ())}
+        key: {value.lower(): language for language, table in known_languages().items() for value in table.get(key, ())}
         for key in ("names", "beginnings", "extensions", "programs")
     }
