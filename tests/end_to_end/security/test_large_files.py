@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -23,7 +24,9 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, to
 
 SIZE = 2_000_000
 MAX_SECONDS = 3.5
-"""Processor time of the server: three seconds of a request, and what it does beside it."""
+"""Processor time of the server: three seconds of a request, and what it does beside it, where ADDITIONS take an eighth of
+a second: some machines need thrice as long for everything, and others now and then."""
+ADDITIONS, ADDITIONS_SECONDS = 4_000_000, 0.125
 SETTINGS = {"maxFileSize": "4MB", "encoder": "none"}
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -50,6 +53,14 @@ LARGE = {
 }
 
 
+def slowness() -> float:
+    """Return how much longer this machine takes just now than the one on which the limit was measured, or 1."""
+    started, total = time.process_time(), 0
+    for number in range(ADDITIONS):
+        total += number
+    return max(1.0, (time.process_time() - started) / ADDITIONS_SECONDS)
+
+
 class ServerTime:
     """The processor time that a server takes for requests."""
 
@@ -61,7 +72,8 @@ class ServerTime:
         """Send a request; remember it if it takes too long."""
         before = self._taken()
         ask()
-        if (taken := self._taken() - before) > MAX_SECONDS:
+        taken = self._taken() - before
+        if taken > MAX_SECONDS and taken > MAX_SECONDS * slowness():
             self.over.append((what, taken))
 
     def _taken(self) -> float:
@@ -143,16 +155,16 @@ def slow_requests(home: Path, name: str, data: bytes) -> list[tuple[str, float]]
     over = []
     for tools, asked in (("full", calls), ("assistant", assistant_calls)):
         with HttpServer(root, options=("--tools", tools, "--rate", "0"), env=environment) as server:
-            client, time = HttpClient(server, NEWER), ServerTime(server)
+            client, spent = HttpClient(server, NEWER), ServerTime(server)
             different = {json.dumps(call): call for call in asked(name, data)}
             for tool, arguments in different.values():
                 shown = f"{tool} {json.dumps(arguments)[:80]}"
-                time.measure(shown, partial(client.call, "tools/call", name=tool, arguments=arguments))
+                spent.measure(shown, partial(client.call, "tools/call", name=tool, arguments=arguments))
             if tools == "full":
                 for address in dict.fromkeys(views(name, data)):
-                    time.measure(address[:80], partial(server.send_request, "GET", address))
+                    spent.measure(address[:80], partial(server.send_request, "GET", address))
             assert "Traceback" not in server.stderr
-            over += time.over
+            over += spent.over
     return over
 
 
