@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dowse.reading.languages import language_called, known_languages
+from dowse.reading.languages import known_languages, language_called
 from dowse.text.line_numbers import line_starts, split_lines
 from dowse.text.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 
