@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+from dowse.store.lexical import LexicalIndex
 from dowse.store.local import LocalStore
 from dowse.store.segment_files import RECORD_FILE
 from dowse.types import Batch
@@ -22,4 +23,19 @@ def test_a_writer_that_is_killed_before_its_marker_is_written_adds_nothing_twice
     assert again.refresh()
     assert found_paths(again, "fruit") == ["b.py", "c.py"]
     assert again.chunk_count() == 2
+    assert again.check() == []
+
+
+def test_a_check_says_what_an_index_lacks_that_has_reached_the_catalog(tmp_path: Path, world: World) -> None:
+    """It was said to be behind the catalog: at transaction 2 of 2."""
+    store = LocalStore(tmp_path, world.read_text)
+    store.apply(Batch(puts=[world.put("a.py", "fruit apple"), world.put("b.py", "fruit pear")]))
+    store.close()
+    index = LexicalIndex(lexical_folder(tmp_path))
+    marker = index.marker()
+    assert marker is not None
+    index.write(marker, [1], ())()
+    again = LocalStore(tmp_path, world.read_text)
+    assert [one.problem for one in again.check()] == ["lacks 1 chunks and contains 0 removed ones"]
+    assert found_paths(again, "fruit") == ["a.py", "b.py"]
     assert again.check() == []

@@ -158,11 +158,9 @@ class LexicalFollower(LexicalSearch):
         if marker.catalog != self._catalog.id or marker.format != lexical.FORMAT:
             return ["belongs to another catalog or version"]
         problems = self._index.problems()
-        if not self.is_current():
-            problems.append(f"is behind the catalog: transaction {marker.sequence} of {self._catalog.sequence()}")
-        elif not problems:
-            problems += self._compare_chunks(self._index.chunk_ids())
-        return problems
+        if not self.is_current() and marker.sequence != (sequence := self._catalog.sequence()):
+            return [*problems, f"is behind the catalog: transaction {marker.sequence} of {sequence}"]
+        return problems or self._compare_chunks(self._index.chunk_ids())
 
     # Writing; the caller holds the write lock
 
