@@ -52,6 +52,14 @@ def test_words_that_a_search_finds_damaged_are_indexed_again_by_themselves(
     assert project.store.chunk_count() == 3
 
 
+def started(project: ProjectIndex, keep: Keep) -> Keeper:
+    """Return a keeper that has indexed everything, as it does at the start whatever the strategy."""
+    project.whole.set_fact("checked", None)
+    keeper = keep()
+    assert eventually(lambda: project.whole.fact("checked"))
+    return keeper
+
+
 def symbol_of(project: ProjectIndex, path: str) -> str | None:
     document = project.store.document(path)
     chunks = project.store.chunks(document.id) if document else []
@@ -99,7 +107,7 @@ def write_settings(project: ProjectIndex, **settings: object) -> None:
 def waiting(root: Path, project: ProjectIndex, keep: Keep) -> Keeper:
     """A keeper that knows of a new file, which the strategy lets wait."""
     write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
-    keeper, lazy = keep(), ProjectIndex(root)
+    keeper, lazy = started(project, keep), ProjectIndex(root)
     assert eventually(lambda: not keeper.catch_up(lazy))
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: keeper.watch_status(lazy).pending == ("src/fig.py",))
@@ -125,7 +133,7 @@ def test_git_waits_for_a_commit(root: Path, project: ProjectIndex, keep: Keep, p
     git(root, "add", ".")
     git(root, "commit", "-qm", "first")
     write_settings(project, indexingStrategy="git")
-    keeper = keep()
+    keeper = started(project, keep)
     assert eventually(lambda: not keeper.catch_up(ProjectIndex(root)))
     write_tree(root, {"src/apple.py": "def cider(): ...\n"})
     assert eventually(lambda: "src/apple.py" in keeper.watch_status(project).pending)
