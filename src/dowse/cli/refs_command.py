@@ -74,7 +74,7 @@ def related(path: str, folder: Path | None, limit: int) -> CommandReply:
     from dowse.indexes.project_lookup import find_project, open_or_find
     from dowse.surfaces.project.reference_replies import related_reply
 
-    file = parse_path(path)
+    file = parse_path(path)  # with DIR as well, to refuse what is not a path
     if folder is None:
         project = find_project(file)
     else:

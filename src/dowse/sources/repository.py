@@ -167,7 +167,7 @@ class GitFolders:
 
 
 def named_git_folder(top: Path) -> Path | None:
-    """Return the folder that `.git` is, or names, whosever it is; nothing in it may be read unless `find_git_folders` has it, too."""
+    """Return the folder that `.git` is or names. It may be a stranger's: read nothing in it unless `find_git_folders` has it."""
     marker = top / ".git"
     mode = _file_mode(marker)
     if not stat.S_ISREG(mode):
