@@ -2,6 +2,9 @@
 
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
 
 from dowse.store.lexical import LexicalIndex
 from dowse.store.local import LocalStore
@@ -24,6 +27,25 @@ def test_a_writer_that_is_killed_before_its_marker_is_written_adds_nothing_twice
     assert found_paths(again, "fruit") == ["b.py", "c.py"]
     assert again.chunk_count() == 2
     assert again.check() == []
+
+
+def test_a_replay_that_ends_before_a_changed_file_is_dropped_leaves_no_hole(
+    tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index named the last transaction and lacked the file; another server had compared the counts already."""
+    store = LocalStore(tmp_path, world.read_text)
+    store.apply(Batch(puts=[world.put("a.py", "fruit apple")]))
+    assert found_paths(store, "fruit") == ["a.py"]
+    other = LocalStore(tmp_path, world.read_text)
+    other.catalog.apply(Batch(puts=[world.put("b.py", "fruit pear"), world.put("c.py", "fruit plum")]))
+    world.put("b.py", "fruit quince")  # saved again
+    monkeypatch.setattr(other.catalog, "apply", Mock(side_effect=SystemExit))
+    with pytest.raises(SystemExit):
+        other.refresh()
+    other.close()
+    assert store.refresh()
+    assert found_paths(store, "fruit") == ["a.py", "c.py"]
+    assert store.check() == []
 
 
 def test_a_check_says_what_an_index_lacks_that_has_reached_the_catalog(tmp_path: Path, world: World) -> None:

@@ -255,12 +255,19 @@ class LexicalFollower(LexicalSearch):
     ) -> None:
         """Write changes with the text read from the files.
 
-        A file that has changed since is dropped from the catalog, and the next scan finds it as new.
+        A file that has changed since is dropped from the catalog, and the next scan finds it as new. It is dropped
+        before the commit: if the process ends between the two, the index is behind, and lacks nothing that it names.
         """
-        changed: list[str] = []
-        target.write(self._marker(sequence), removed, self._read_documents(added, changed, progress))()
-        if changed:
-            applied = self._catalog.apply(Batch(drops=changed))
+        dropped: list[AppliedBatch] = []
+
+        def documents() -> Iterator[LexicalDocument]:
+            changed: list[str] = []
+            yield from self._read_documents(added, changed, progress)
+            if changed:
+                dropped.append(self._catalog.apply(Batch(drops=changed)))
+
+        target.write(self._marker(sequence), removed, documents())()
+        for applied in dropped:
             target.write(self._marker(applied.sequence), [document_id for document_id, _ in applied.removed], ())()
 
     def _read_documents(
