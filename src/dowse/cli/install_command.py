@@ -232,7 +232,7 @@ def _outcome(
         elif is_removal:
             lines.append(f"{title}: dowse was removed from {change.file}")
         else:
-            backup = backup_of(change.file)
+            backup = backup_of(change)
             kept = f"; {backup} is the file as it was" if backup else ""
             lines.append(f"{title}: {change.action}, and the server starts{kept}")
     if lines and not is_removal:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dowse.cli.assistants import config_edits, json_edits
-from dowse.cli.assistants.config_change import apply_change, backup_of, plan_install, plan_removal
+from dowse.cli.assistants.config_change import ConfigChange, apply_change, backup_of, plan_install, plan_removal
 from dowse.cli.assistants.config_edits import entry_of
 from dowse.cli.assistants.known_assistants import Assistant, Places, known_assistants
 
@@ -66,10 +66,11 @@ def written_file(places: Places, name: str, text: str | bytes | None) -> tuple[A
     return assistant, file
 
 
-def install(assistant: Assistant, file: Path, arguments: list[str] | None = None) -> None:
+def install(assistant: Assistant, file: Path, arguments: list[str] | None = None) -> ConfigChange:
     change = plan_install(assistant, file, COMMAND, arguments or ARGUMENTS)
     assert not change.problem
     apply_change(change)
+    return change
 
 
 def remove(assistant: Assistant, file: Path) -> None:
@@ -86,13 +87,13 @@ def written_entry(assistant: Assistant, file: Path) -> dict[str, Any] | None:
 def test_a_file_in_the_wild_is_changed_and_changed_back(places: Places, assistant: Assistant) -> None:
     for title, text in texts_of(assistant).items():
         _, file = written_file(places, assistant.name, text)
-        install(assistant, file)
+        change = install(assistant, file)
         kept = iter(file.read_bytes().decode())
         assert all(character in kept for character in text.rstrip()), "what was there is there in the same order"
         entry = written_entry(assistant, file)
         assert entry is not None, title
         assert assistant.command_of(entry) == [COMMAND, *ARGUMENTS], title
-        backup = backup_of(file)
+        backup = backup_of(change)
         assert backup is not None, title
         assert backup.read_bytes() == text.encode(), title
         assert plan_install(assistant, file, COMMAND, ARGUMENTS).action == "unchanged", title
@@ -142,26 +143,26 @@ def test_a_second_install_keeps_the_way_back(places: Places) -> None:
     assert file.read_text(encoding="utf-8") == '{"mcpServers": {}}'
 
 
-def test_a_file_made_from_nothing_has_no_file_as_it_was(places: Places) -> None:
-    """A second install called dowse's own entry so, and the copy of an older file stopped the removal."""
-    assistant, file = written_file(places, "cursor", None)
-    file.with_name(f"{file.name}.before-dowse").write_text('{"mcpServers": {"old": {}}}', encoding="utf-8")
+def test_the_copy_of_a_file_that_somebody_deleted_stays_and_is_not_called_the_file_as_it_was(places: Places) -> None:
+    assistant, file = written_file(places, "cursor", '{"mcpServers": {"old": {}}}')
     install(assistant, file)
-    install(assistant, file, ["serve", "/another"])
-    assert backup_of(file) is None
+    file.unlink()
+    for arguments in (ARGUMENTS, ["serve", "/another"]):
+        assert backup_of(install(assistant, file, arguments)) is None
     remove(assistant, file)
-    assert not list(file.parent.glob("*.json*"))
+    (backup,) = file.parent.glob("*.json*")
+    assert backup.read_text(encoding="utf-8") == '{"mcpServers": {"old": {}}}'
 
 
 def test_an_entry_that_somebody_wrote_by_hand_is_brought_up_to_date_and_keeps_its_own_keys(places: Places) -> None:
     assistant, file = written_file(
         places, "cursor", '{"mcpServers": {"dowse": {"command": "/old/dowse", "env": {"A": "1"}}}}'
     )
-    install(assistant, file)
+    change = install(assistant, file)
     assert written_entry(assistant, file) == {"command": COMMAND, "env": {"A": "1"}, "args": ARGUMENTS}
     remove(assistant, file)
     assert file.read_text(encoding="utf-8") == '{"mcpServers": {}}', "the entry of before is not restored"
-    backup = backup_of(file)
+    backup = backup_of(change)
     assert backup is not None
     assert "/old/dowse" in backup.read_text(encoding="utf-8")
 
@@ -182,8 +183,7 @@ def test_somebodys_own_server_of_this_name_stays(places: Places, assistant: Assi
 
 def test_a_backup_that_somebody_changed_is_not_restored(places: Places) -> None:
     assistant, file = written_file(places, "cursor", '{"mcpServers": {"x": {}}}')
-    install(assistant, file)
-    backup = backup_of(file)
+    backup = backup_of(install(assistant, file))
     assert backup is not None
     backup.write_text("{}", encoding="utf-8")
     remove(assistant, file)

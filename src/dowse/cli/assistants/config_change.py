@@ -75,8 +75,10 @@ def plan_removal(assistant: Assistant, file: Path) -> ConfigChange:
         present = entry_of(file, text, assistant.path)
         if present is None or not _starts_dowse(assistant, present):
             return ConfigChange(assistant, file, "unchanged", before, before)
-        original = _original(assistant, file)
-        if put_entry(file, original or "", assistant.path, present) != text:
+        for original in (_original(assistant, file), None):  # a copy may be of a file that somebody deleted since
+            if put_entry(file, original or "", assistant.path, present) == text:
+                break
+        else:
             original = remove_entry(file, text, assistant.path)
     except (OSError, ValueError, RecursionError) as error:
         return _skipped(assistant, file, error)
@@ -97,12 +99,12 @@ def apply_change(change: ConfigChange) -> None:
     file = _real(change.file)
     if change.action != "removed":
         make_private_folder(file.parent)
-        if change.action == "added" or not (_backup(file).exists() or _has_only_dowse(change)):
+        if not _is_from_nothing(change) and (change.action == "added" or not _backup(file).exists()):
             _write(_backup(file), change.before, like=file)
         _write(file, change.after)
         return
     _write(file, change.after)
-    if _original(change.assistant, file) is not None:
+    if change.after is not None and _original(change.assistant, file) is not None:
         _backup(file).unlink()
     if change.after is None:
         with contextlib.suppress(OSError):  # up to the first folder that has something else in it
@@ -110,17 +112,19 @@ def apply_change(change: ConfigChange) -> None:
                 folder.rmdir()
 
 
-def _has_only_dowse(change: ConfigChange) -> bool:
-    """Return whether a file is as dowse made it from nothing."""
-    text = (change.before or b"").decode()
+def _is_from_nothing(change: ConfigChange) -> bool:
+    """Return whether there was no file, or one as dowse makes it then."""
+    if change.before is None:
+        return True
+    text = change.before.decode()
     entry = entry_of(change.file, text, change.assistant.path)
     return entry is not None and put_entry(change.file, "", change.assistant.path, entry) == text
 
 
-def backup_of(file: Path) -> Path | None:
-    """Return the copy of a file as it was before, if there is one."""
-    backup = _backup(_real(file))
-    return backup if backup.exists() else None
+def backup_of(change: ConfigChange) -> Path | None:
+    """Return the copy of the file as it was before, if there is one."""
+    backup = _backup(_real(change.file))
+    return backup if backup.exists() and not _is_from_nothing(change) else None
 
 
 def _starts_dowse(assistant: Assistant, entry: dict[str, Any]) -> bool:
