@@ -98,8 +98,8 @@ def record_encoding_complete(store: LocalStore, settings: Settings) -> None:
         store.set_fact(_SERVING_FACT, second)
     for version in store.catalog.encoders():
         if second and version not in wanted:
+            store.set_fact(f"{ENCODED_FACT}{version}", None)  # first: it says that the vectors are there
             store.forget_vectors(version)
-            store.set_fact(f"{ENCODED_FACT}{version}", None)
     write_tables(store)
 
 

@@ -20,7 +20,7 @@ from dowse.indexes.freshness.indexer import (
 from dowse.indexes.freshness.scan import Drift, check_files, scan, scan_paths
 from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.remaining_time import record_start
-from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files, write_tables
+from dowse.indexes.sidecar_files import check_sidecar_files, is_described, write_sidecar_files, write_tables
 from dowse.settings import write_default_settings
 from dowse.store import storage_layout
 from dowse.store.store_files import remove_leftovers, replaced_store, set_catalog_aside
@@ -145,12 +145,10 @@ class ProjectIndex(OpenedIndex):
         """Renew the JSON files after single changes."""
         self._write_tables()  # first: the metadata have the size of all files
         write_sidecar_files(self.folder, self.root, self.whole, is_full=False)
-        if not self.is_settled():
-            self.whole.set_fact("unsettled", None)
 
     def is_settled(self) -> bool:
         """Return whether the JSON files are up to date, as far as is recorded."""
-        return self.whole.fact("unsettled") is None
+        return is_described(self.whole)
 
     def verify(self, progress: Progress | None = None) -> IndexReport:
         """Check the catalog, read every file and compare it with the index.
@@ -227,10 +225,7 @@ class ProjectIndex(OpenedIndex):
         """Bring a few files up to date now; the JSON files are renewed later."""
         self.look_again()
         with self._storing(), comparing(self.kept_source, self.whole, self.table):
-            report = reindex(self.kept_source, self.whole, paths, self.table)
-            if report.changed_anything:
-                self.whole.set_fact("unsettled", "yes")  # the watcher renews the JSON files
-        return report
+            return reindex(self.kept_source, self.whole, paths, self.table)
 
     def encoding(self) -> "EncodingProgress | None":
         """Return how many chunks are encoded; None if the index cannot be read."""
@@ -328,7 +323,6 @@ class ProjectIndex(OpenedIndex):
         is_known = before == "complete" and storage_layout.has_fingerprints(self.folder) and self.is_settled()
         if report.changed_anything or not is_known or storage_layout.read_project(self.folder) is None:
             write_sidecar_files(self.folder, self.root, store, is_full=report.is_complete and before != "complete")
-            store.set_fact("unsettled", None)
             log.info(
                 "added %d, updated %d, removed %d files in %.2f s",
                 report.added, report.updated, report.removed, report.seconds,

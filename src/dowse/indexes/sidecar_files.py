@@ -7,12 +7,23 @@ from dowse.store import storage_layout
 from dowse.store.local import LocalStore
 from dowse.types import KINDS, Finding, Kind, View
 
+_DESCRIBED = "described"
+"""The fact with the state of the documents that the JSON files describe."""
+
 
 def write_sidecar_files(folder: Path, root: Path, store: LocalStore, *, is_full: bool) -> None:
-    """Write the fingerprints and the metadata from the catalog."""
+    """Write the fingerprints and the metadata from the catalog, and record which documents they describe."""
+    documents = store.catalog.fact("documents")  # first: others may write meanwhile
     storage_layout.write_fingerprints(folder, _fingerprints(_main_view(store)))
     totals = {view: {kind: store.seen_as(view).totals(kind) for kind in KINDS} for view in _views(store)}
     storage_layout.write_metadata(folder, root, totals, store.size_bytes(), is_full=is_full)
+    if not is_described(store):
+        store.set_fact(_DESCRIBED, documents)
+
+
+def is_described(store: LocalStore) -> bool:
+    """Return whether the fingerprints and the metadata were written since documents last changed."""
+    return store.fact(_DESCRIBED) == store.catalog.fact("documents")
 
 
 def write_tables(store: LocalStore) -> list[str]:
@@ -25,9 +36,11 @@ def write_tables(store: LocalStore) -> list[str]:
 
 
 def check_sidecar_files(folder: Path, root: Path, store: LocalStore) -> list[Finding]:
-    """Return the differences between the JSON files and the catalog."""
+    """Return the differences between the JSON files and the catalog, unless they are still to be renewed."""
     findings = []
     main = _main_view(store)
+    if not is_described(store) and storage_layout.has_fingerprints(folder) and storage_layout.read_project(folder):
+        return []
     if not storage_layout.has_fingerprints(folder, _fingerprints(main)):
         findings.append(Finding("fingerprints", "the JSON files are missing or differ from the catalog"))
     project = storage_layout.read_project(folder)

@@ -4,13 +4,15 @@ Every transaction has a sequence number. Each derived part records the number it
 follows the table of changes from there.
 """
 
+import contextlib
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from dowse.encoding.packing import dimensions_of
-from dowse.errors import StoreDamaged
+from dowse.errors import Failed, StoreDamaged
+from dowse.sqlite_connection import DatabaseConnection
 from dowse.sqlite_database import SqliteDatabase
 from dowse.store import catalog_writer
 from dowse.store.catalog_check import find_problems
@@ -87,6 +89,9 @@ class Catalog(SqliteDatabase):
     remedy = "Run: dowse doctor --fix"
 
     def __init__(self, file: Path) -> None:
+        self.id = ""
+        self._is_replaced = False
+        """Whether a connection found another catalog in the file."""
         super().__init__(file, STEPS)
         self._totals: dict[tuple[Kind, View], tuple[str | None, Totals]] = {}
         self._facts: tuple[object, dict[str, str]] = (None, {})
@@ -106,6 +111,21 @@ class Catalog(SqliteDatabase):
         self.id = self._required("catalog")
 
     # Reading
+
+    def is_same(self) -> bool:
+        """Return whether the file, which has the inode of this catalog, is still this catalog.
+
+        An inode is given to another file once nothing has the old one open: then the file is asked.
+        """
+        if not self._idle:
+            with contextlib.suppress(Failed), self._connection():  # the next query says why
+                pass
+        return not self._is_replaced
+
+    def _prepare(self, opened: DatabaseConnection) -> None:
+        super()._prepare(opened)
+        row = opened.connection.execute("SELECT value FROM facts WHERE key = 'catalog'").fetchone()
+        self._is_replaced = self._is_replaced or (self.id != "" and row != (self.id,))
 
     def sequence(self) -> int:
         """Return the number of the last transaction."""

@@ -53,13 +53,16 @@ KEPT_VERSIONS = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class TablesRecord:
-    """The content of the tables: their catalog, the transaction they have reached, and the encoder of `vector`."""
+    """The content of the tables: their catalog, the transaction they have reached, the encoder of `vector`, and the view."""
 
     catalog: str
     sequence: int
     model: str = ""
     dimensions: int = MODEL_DIMENSIONS
     format: int = FORMAT
+    view: int = View.PROJECT
+    unread: tuple[int, ...] = ()
+    """The documents without rows, because their files had changed. A file may change back, which the catalog does not see."""
 
 
 class LanceTables:
@@ -68,6 +71,8 @@ class LanceTables:
     def __init__(self, folder: Path, catalog: Catalog, read_text: ReadText) -> None:
         self._catalog, self._read_text = catalog, read_text
         self._folder, self._record_file = folder, folder / TABLES_FILE
+        self._unread: list[int] = []
+        """Documents whose files had changed when their rows were to be written."""
 
     def follow(self) -> None:
         """Bring the tables up to date with the catalog; raise Failed if that cannot be done. The caller holds the lock."""
@@ -75,13 +80,14 @@ class LanceTables:
         if known == wanted:
             return
         import_lancedb()  # whose absence has a message
-        if (
-            known is None
-            or replace(known, sequence=wanted.sequence) != wanted
-            or not self._merge(known.sequence, wanted)
-        ):
+        self._unread = []
+        is_same = known is not None and replace(known, sequence=wanted.sequence, unread=()) == wanted
+        if known is None or not is_same or not self._merge(known, wanted):
+            self._record_file.unlink(missing_ok=True)  # it is not true of tables of which a part is written anew
+            self._unread = []
             self._rebuild(wanted)
-        write_atomically(self._record_file, json.dumps(asdict(wanted)).encode())
+        reached = replace(wanted, unread=tuple(self._unread))
+        write_atomically(self._record_file, json.dumps(asdict(reached)).encode())
 
     def _rebuild(self, wanted: TablesRecord) -> None:
         """Write the tables anew, each in one step."""
@@ -115,7 +121,7 @@ class LanceTables:
                 wrong = len(stored ^ self._expected(wanted))
         except Failed as error:
             return [str(error)]
-        is_behind = known.sequence != wanted.sequence  # they follow when the files beside the index are next renewed
+        is_behind = known != wanted  # they follow when the files beside the index are next renewed
         return [f"differ from the catalog in {wrong} rows"] if wrong and not is_behind else []
 
     def _expected(self, wanted: TablesRecord) -> set[tuple[int, int, str, bool]]:
@@ -131,8 +137,9 @@ class LanceTables:
     def record(self) -> TablesRecord | None:
         """Return what is recorded of the tables; None when they are missing or of another version."""
         try:
-            found = TablesRecord(**read_json(self._record_file))
-        except (SettingsError, TypeError):
+            read = read_json(self._record_file)
+            found = TablesRecord(**{**read, "unread": tuple(read["unread"])})
+        except (SettingsError, TypeError, KeyError):
             return None
         has_tables = all((self._folder / database / f"{name}.lance").is_dir() for database, name in TABLES.values())
         return found if has_tables and found.format == FORMAT else None
@@ -150,7 +157,7 @@ class LanceTables:
         models = [name for name in self._catalog.encoders() if name != STATIC_VERSION]
         model = serving if serving in models else next(iter(models), "")
         dimensions = self._catalog.dimensions(model) or MODEL_DIMENSIONS
-        return TablesRecord(self._catalog.id, self._catalog.sequence(), model, dimensions)
+        return TablesRecord(self._catalog.id, self._catalog.sequence(), model, dimensions, view=self._view())
 
     def _view(self) -> View:
         """Return the view whose documents are in the tables: the project's, where the index has it."""
@@ -176,15 +183,15 @@ class LanceTables:
             ]
         )
 
-    def _merge(self, sequence: int, wanted: TablesRecord) -> bool:
-        """Replace the rows of the documents that have changed since a transaction; the removed ones go in the first step.
+    def _merge(self, known: TablesRecord, wanted: TablesRecord) -> bool:
+        """Replace the rows of the documents that have changed; the removed ones go in the first step.
 
         Return whether that can be done: not where a file of the tables is damaged, or the changes are not known any more.
         """
-        changes = self._catalog.changes_since(sequence, has_vectors=True)
+        changes = self._catalog.changes_since(known.sequence, has_vectors=True)
         if changes is None:
             return False
-        added = set(changes.added)
+        added = {*changes.added, *known.unread}
         for encoder in (wanted.model, STATIC_VERSION):
             added |= {row.document_id for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
         left = sorted(added)
@@ -228,8 +235,10 @@ class LanceTables:
             yield pa.RecordBatch.from_pylist(rows, schema)
 
     def _rows(self, document: StoredDocument, vectors: dict[str, dict[int, bytes]]) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a document; none if its file has changed since, because the next update replaces it."""
+        """Yield the rows of a document; none if its file has changed since."""
         read = self._catalog.read_chunks(document, self._read_text)
+        if read is None:
+            self._unread.append(document.id)
         for chunk, part in read.chunks if read else ():
             packed = {column: found.get(chunk.id) for column, found in vectors.items()}
             yield {

@@ -67,7 +67,8 @@ class LexicalIndex(LexicalSearch):
         """Return the marker of the index on disk; None when the index is missing or damaged, or older than its marker."""
         try:
             marker, _ = self._files.read_record()
-            with self.searching():  # after the marker was read, so that the index is never behind it
+            self.refresh()  # after the marker was read, so that the index is never behind it
+            with self.searching():
                 return marker if marker.commit <= self._files.commit_number() else None
         except LexicalDamaged:
             return None

@@ -178,8 +178,7 @@ class LocalStore(LexicalSearch):
         self._lock.acquire(WRITE_WAIT_SECONDS)
         unfinished = list[Callable[[], None]]()
         try:
-            for follower in self._followers():
-                follower.catch_up()
+            self._catch_up()
             batch, lost = self.catalog.leave_out_overtaken(batch, self._work_start)
             self._lost += lost
             applied = self.catalog.apply(batch)
@@ -248,6 +247,12 @@ class LocalStore(LexicalSearch):
     def catch_up(self, progress: Progress | None = None) -> None:
         """Let the lexical index catch up, however long that takes."""
         with self._lock.held(WRITE_WAIT_SECONDS):
+            self._catch_up(progress)
+
+    def _catch_up(self, progress: Progress | None = None) -> None:
+        """Let each lexical index catch up: one drops files that have changed from the catalog, which the other follows."""
+        reached = None
+        while reached != (reached := self.catalog.sequence()):
             for follower in self._followers():
                 follower.catch_up(progress)
 
@@ -292,6 +297,14 @@ class LocalStore(LexicalSearch):
 
     def check(self) -> list[Finding]:
         """Check the catalog, compare every derived part with it, and return the problems."""
+        findings = self._compare()
+        with contextlib.suppress(StoreBusy, NotWritable):
+            if findings:
+                with self._lock.held(WRITE_WAIT_SECONDS):  # another process may have been between two commits
+                    return self._compare()
+        return findings
+
+    def _compare(self) -> list[Finding]:
         if findings := [Finding("catalog", problem) for problem in self.catalog.problems()]:
             return findings  # everything else is derived from it
         for follower in self._followers():
@@ -336,9 +349,10 @@ class LocalStore(LexicalSearch):
     def is_in_place(self) -> bool:
         """Return whether the open catalog is the one in the folder: another process may have removed or rebuilt it."""
         try:
-            return os.stat(self._catalog_file).st_ino == self._catalog_inode  # noqa: PTH116 - often in every search
+            is_found = os.stat(self._catalog_file).st_ino == self._catalog_inode  # noqa: PTH116 - often in every search
         except OSError:
             return False
+        return is_found and self.catalog.is_same()
 
     def release_memory(self) -> None:
         """Release the memory that is cached for searches; the next search takes 20 ms longer."""

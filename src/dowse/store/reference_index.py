@@ -143,7 +143,8 @@ class ReferenceIndex:
         deadline, missing = time.monotonic() + (inf if seconds is None else seconds), self.missing_documents()
         if self._catalog.fact(_FACT) != str(VERSION):
             with self._lock.held(WRITE_WAIT_SECONDS):
-                self.forget()
+                if self._catalog.fact(_FACT) != str(VERSION):  # another process may have been first
+                    self.forget()
         for start in range(0, len(missing), _READ_DOCUMENTS):
             if time.monotonic() > deadline:
                 return
@@ -157,6 +158,8 @@ class ReferenceIndex:
         rows = [(document, data) for document, data in self._read(documents.values()) if data is not None]
         names = []
         with self._lock.held(wait_seconds), self._catalog.transaction() as connection:
+            if self._catalog.fact(_FACT) not in (None, str(VERSION)):
+                return  # another version of dowse keeps them by now
             for document, data in rows:  # those of the documents that are still there
                 added = connection.execute(
                     "INSERT OR IGNORE INTO source_references SELECT id, ?, ? FROM documents WHERE id = ?",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dowse.encoding.packing import encode_chunks
 from dowse.errors import StoreBusy
-from dowse.indexes.freshness.scan import RECIPE, Drift, scan, scan_paths
+from dowse.indexes.freshness.scan import RECIPE, Drift, is_racy, scan, scan_paths
 from dowse.memory_plan import is_memory_small, scaled
 from dowse.protocols import Encoder
 from dowse.sources.project_files import ProjectFiles
@@ -280,7 +280,8 @@ class _PendingBatch:
         self.report.skipped.append(verdict)
         if is_known:
             self.drops.append(entry.path)
-        if verdict.reason in (Reason.BINARY, Reason.DENIED):  # refused for its content, so it need not be read again
+        is_for_content = verdict.reason in (Reason.BINARY, Reason.DENIED)  # so it need not be read again
+        if is_for_content and not is_racy(entry.stat, entry.stat.seen_ns or time.time_ns()):
             self._refusals.append((entry.stat, verdict))
 
     def flush_if_full(self) -> None:

@@ -179,21 +179,22 @@ def _compare(
 
 
 def _is_unchanged(stored: list[StoredDocument], entry: Entry) -> bool:
-    is_same = all(document.stat == entry.stat and not _is_racy(document) for document in stored)
+    is_same = all(
+        document.stat == entry.stat and not is_racy(document.stat, document.checked_ns) for document in stored
+    )
     return is_same and {(document.views, document.kind) for document in stored} == set(entry.representations)
 
 
-def _is_racy(document: StoredDocument) -> bool:
-    """Return whether the file could have changed after it was read without a change of its time.
+def is_racy(stat: Stat, checked_ns: int) -> bool:
+    """Return whether a file could have changed after it was read, at this time, without a change of its own time.
 
     The clock of a file system ticks every few milliseconds, or only every two seconds; the slow ones
     have times without a fraction. Programs can set the modification time, so the change time, which
     they cannot set, is used.
     """
-    stat = document.stat
     changed_ns = stat.mtime_ns if IS_WINDOWS else stat.ctime_ns
     tick_ns = _FINE_CLOCK_NS if changed_ns % 1_000_000_000 else _COARSE_CLOCK_NS
-    return changed_ns >= document.checked_ns - tick_ns
+    return changed_ns >= checked_ns - tick_ns
 
 
 MAX_LISTED_FINDINGS = 20

@@ -132,7 +132,8 @@ class History:
         repository = replace(self.repository, head=head_commit(self.repository.folders))
         objects = _objects_stamp(repository)
         is_retried = self.database.has_failures(objects)
-        if repository.head == self.database.fact("tip") and not self.has_more() and not is_retried:
+        is_done = self.database.fact("done") == "yes"  # as of its end; a reading that was killed leaves old counts
+        if repository.head == self.database.fact("tip") and is_done and not is_retried:
             return self.coverage()
         lock = Lock(self._folder / LOCK_FILE)
         with contextlib.suppress(StoreBusy, NotWritable), lock.held(LOCK_SECONDS), open_objects(repository) as git:
