@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import json
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from dowse.errors import LexicalDamaged
 from dowse.indexes.index import ProjectIndex
 from dowse.store.lexical import LexicalIndex
 from dowse.store.local import LocalStore
+from dowse.system.platform import Lock
 from dowse.types import (
     Chunk,
     Document,
@@ -104,6 +106,24 @@ def find(store: LocalStore, *words: str, limit: int = 50, kind: Kind | None = No
     """Return the chunks that have one of the words in any field."""
     store.refresh()
     return store.find_chunks(TextQuery(words, EVERYWHERE, kind), limit)
+
+
+@contextlib.contextmanager
+def another_writer(project: ProjectIndex) -> Iterator[list[float]]:
+    """Hold the write lock of an index in a block, as another process that writes for long.
+
+    Give the block a list that gets the seconds that its thread would wait for the lock each time; it does not wait.
+    """
+    waits, asking, really_acquire = list[float](), threading.get_ident(), Lock.acquire
+
+    def acquire(lock: Lock, wait_seconds: float) -> None:
+        if lock.path.name == "write.lock" and threading.get_ident() == asking:
+            waits.append(wait_seconds)
+            wait_seconds = 0.0
+        really_acquire(lock, wait_seconds)
+
+    with Lock(project.folder / "write.lock").held(30.0), patch.object(Lock, "acquire", acquire):
+        yield waits
 
 
 class _Unreadable:

@@ -1,6 +1,7 @@
 """The library: one index, asked from a program, from threads and from an event loop."""
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 import dowse
 from dowse.errors import NoSuchDocument, ProjectNotDetected
 from dowse.indexes import project_search
+from dowse.store.storage_layout import index_folder
 from tests import lance_extra
 from tests.end_to_end.security.fake_secrets import AWS, GITHUB
 from tests.indexes.dependencies import environments
@@ -160,6 +162,35 @@ def test_a_changed_file_is_found_as_it_is_now_however_often_was_asked_before(sho
                 f"def gift_wrap_{number}():\n    return {number}\n", encoding="utf-8"
             )
             assert index.search(f"gift_wrap_{number}")[0].symbol == f"gift_wrap_{number}"
+
+
+def configure(root: Path, **settings: object) -> None:
+    (index_folder(root) / "config.json").write_text(json.dumps({"encoder": "none", **settings}), encoding="utf-8")
+
+
+@pytest.mark.parametrize("questions", [1, 4])  # a thread watches the files from the third question on
+def test_changed_settings_count_with_the_next_question(shop: Path, questions: int) -> None:
+    """They counted only in a process that was started later."""
+    with dowse.open(shop) as index:
+        for _ in range(questions):
+            assert "docs/guide.md" in [hit.path for hit in index.search("send a parcel back", mode="lexical")]
+        configure(shop, exclude=["docs/**"])
+        assert index.search("send a parcel back", mode="lexical").items == ()
+        assert index.find("parcel").items == ()
+        assert "docs/guide.md" not in index.files()
+        configure(shop)
+        assert [hit.path for hit in index.search("send a parcel back", mode="lexical")] == ["docs/guide.md"]
+
+
+def test_a_warning_goes_once_the_setting_is_mended(shop: Path) -> None:
+    with dowse.open(shop) as index:
+        index.search("delivery", mode="lexical")
+        for _ in range(2):
+            configure(shop, maxFiles=-5)
+            (warning,) = index.search("delivery", mode="lexical").notes
+            assert "maxFiles" in warning
+            configure(shop, maxFiles=500)
+            assert list(index.search("delivery", mode="lexical").notes) == []
 
 
 def test_an_index_is_safe_in_threads(shop: Path) -> None:

@@ -71,6 +71,12 @@ def test_a_verification_is_due_after_the_hours_of_the_setting(index: ProjectInde
         assert index.needs_verification() == is_due
 
 
+def test_a_verification_in_the_future_was_none(index: ProjectIndex) -> None:
+    """The clock was wrong when it was recorded, and no file was verified until that time."""
+    index.whole.set_fact("verified", (datetime.now(UTC) + timedelta(days=1000)).isoformat())
+    assert index.needs_verification()
+
+
 @pytest.mark.parametrize("mistake", [ValueError, TypeError, KeyError])
 def test_a_mistake_of_ours_stands(index: ProjectIndex, mistake: type[Exception]) -> None:
     calls = []

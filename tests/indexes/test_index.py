@@ -18,14 +18,19 @@ import pytest
 from dowse.errors import Failed, NotIndexed, StoreBusy, TooManyFiles, UsageError
 from dowse.indexes import project_search
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.joined_search import ask_repaired, read_of
 from dowse.indexes.project_lookup import find_project, forget_project, list_projects
-from dowse.indexes.project_search import explain_file, search
-from dowse.searching.search import SearchOptions
+from dowse.indexes.project_search import explain_file, search, search_now
+from dowse.indexes.reference_lookup import read_missing_references, references_now
+from dowse.searching.joined_store import JoinedStore
+from dowse.searching.query_terms import parse_search_query
+from dowse.searching.references.reference_search import ReferenceOptions
+from dowse.searching.search import SearchOptions, search_store
 from dowse.store import storage_layout
 from dowse.system.platform import Lock
 from dowse.types import Batch, Reason
 from tests.mcp.stdio.stdio_client import wait_until
-from tests.sample_data import open_indexed, write_tree
+from tests.sample_data import another_writer, open_indexed, write_tree
 from tests.surfaces.project.conftest import FRUIT, INDEXED
 from tests.surfaces.project.project_client import Assistant, call_tool, run_conversation
 
@@ -70,6 +75,55 @@ def test_files_that_a_kill_left_stale_are_written_by_the_next_run(
     report = again.update()
     assert report.changed_anything is False
     assert again.check() == []
+
+
+def test_files_that_a_killed_watcher_left_stale_are_written_by_the_next_run(project: ProjectIndex) -> None:
+    """A watcher writes them a while after its changes, which nothing recorded until then."""
+    write_tree(project.root, {"src/new.py": "x = 1\n"})
+    project.apply(project.drift())
+    again = reopened(project)
+    assert not again.update().changed_anything
+    assert again.check() == []
+    listed = storage_layout.read_project(again.folder)
+    assert listed is not None
+    assert listed.files == 4
+
+
+def test_files_that_a_watcher_is_still_to_renew_are_no_problem(project: ProjectIndex) -> None:
+    write_tree(project.root, {"src/new.py": "x = 1\n"})
+    project.apply(project.drift())
+    assert project.check() == []
+    project.settle()
+    write_tree(project.folder, {"fingerprints.json": "{}"})
+    assert [finding.part for finding in project.check()] == ["fingerprints"]
+
+
+def test_nothing_is_stored_by_settings_that_have_changed_since(project: ProjectIndex) -> None:
+    """A process that had opened the index before put files back that the new settings exclude."""
+    configure(project.root, {"exclude": ["docs/**"]})
+    with contextlib.closing(ProjectIndex(project.root)) as other:
+        other.update()
+    write_tree(project.root, {"src/new.py": "x = 1\n"})
+    drift = project.drift()
+    assert {"docs/a.md", "src/new.py"} <= set(drift.paths)
+    assert project.apply(drift) is None
+    assert not project.reindex(["docs/a.md", "src/new.py"]).changed_anything
+    assert set(project.whole.paths()) == {"pyproject.toml", "src/apple.py"}
+    again = reopened(project)
+    assert again.apply(again.drift())
+    assert set(again.whole.paths()) == {"pyproject.toml", "src/apple.py", "src/new.py"}
+
+
+def test_an_index_that_has_written_the_default_settings_goes_on_storing(tmp_path: Path) -> None:
+    with contextlib.closing(ProjectIndex(write_tree(tmp_path / "fresh", {"a.py": "a = 1\n"}))) as fresh:
+        assert not fresh.settings_files[1].exists()
+        fresh.update()
+        assert fresh.settings_files[1].exists()
+        assert not fresh.has_new_settings()
+        write_tree(fresh.root, {"b.py": "b = 1\n", "c.py": "c = 1\n"})
+        assert fresh.apply(fresh.drift_at(["b.py"]))
+        fresh.reindex(["c.py"])
+        assert set(fresh.whole.paths()) == {"a.py", "b.py", "c.py"}
 
 
 def overtake(
@@ -223,6 +277,36 @@ def test_a_file_changed_behind_the_scan_is_indexed_again_for_the_answer(
     found, _ = search(project, "apple", SearchOptions())
     assert any("apple_tree" in passage.text for hit in found.hits for passage in hit.passages)
     assert found.outdated == ()
+
+
+def outdated_in_a_search(project: ProjectIndex) -> tuple[str, ...]:
+    return tuple(search_now(project, parse_search_query("apple"), SearchOptions()).outdated)
+
+
+def outdated_in_a_joined_search(project: ProjectIndex) -> tuple[str, ...]:
+    indexes, query = {"one": project}, parse_search_query("apple")
+    stores = JoinedStore({"one": project.store})
+    answer = ask_repaired(indexes, lambda: search_store(stores, read_of(indexes), query, SearchOptions(), []))
+    return tuple(path.removeprefix("one/") for path in answer.outdated)
+
+
+def outdated_in_references(project: ProjectIndex) -> tuple[str, ...]:
+    return tuple(references_now(project, "apple", ReferenceOptions()).found.outdated)
+
+
+@pytest.mark.parametrize("ask", [outdated_in_a_search, outdated_in_a_joined_search, outdated_in_references])
+def test_a_changed_file_is_left_out_and_named_while_another_process_writes(
+    project: ProjectIndex, ask: Callable[[ProjectIndex], tuple[str, ...]]
+) -> None:
+    """The answer waited for that process for a minute, and was an error after that."""
+    read_missing_references(project)
+    assert ask(project) == ()
+    write_tree(project.root, {"src/apple.py": "def apple(): return 'changed'\n"})
+    with another_writer(project) as waits:
+        assert ask(project) == ("src/apple.py",)
+        assert waits
+        assert max(waits) <= 1.0
+    assert ask(project) == ()
 
 
 def test_no_code_of_the_project_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,13 @@
 import json
 import shutil
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dowse.errors import WordsMissing
+from dowse.errors import Failed, WordsMissing
 from dowse.indexes.freshness import indexer
 from dowse.indexes.freshness.pending_paths import read_pending_paths
 from dowse.indexes.freshness.tree_watcher import Watcher
@@ -17,13 +18,13 @@ from dowse.keeping import watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.keeper import Keeper
 from dowse.keeping.watch_status import read_watch_status, watch_lease
-from dowse.keeping.watched_index import start_watcher
+from dowse.keeping.watched_index import WatchedIndex, start_watcher
 from dowse.parsing.document_parsing import ParsedDocument
 from dowse.store import lexical_follower
 from dowse.types import Put, View
 from tests.end_to_end.storm.servers import eventually
 from tests.keeping.conftest import Keep, Paths
-from tests.sample_data import damaged_words, write_tree
+from tests.sample_data import damaged_words, open_indexed, write_tree
 from tests.searching.history.repositories import git
 
 
@@ -147,6 +148,28 @@ def test_git_waits_for_a_commit(root: Path, project: ProjectIndex, keep: Keep, p
     )
 
 
+def test_a_commit_during_the_first_comparison_counts(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """HEAD was read for the first time after it, and the files of the commit waited for the next one."""
+    git(root, "init", "-q")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "first")
+    write_settings(project, indexingStrategy="git")
+    really_update, left = WatchedIndex.update_everything, ["second"]
+
+    def update_and_commit(watched: WatchedIndex) -> None:
+        really_update(watched)
+        if left:
+            write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+            git(root, "add", ".")
+            git(root, "commit", "-qm", left.pop())
+
+    monkeypatch.setattr(WatchedIndex, "update_everything", update_and_commit)
+    keep()
+    assert eventually(lambda: "src/fig.py" in paths())
+
+
 def test_pending_files_survive_a_restart(project: ProjectIndex, waiting: Keeper) -> None:
     waiting.stop()
     assert read_pending_paths(project.folder) == ["src/fig.py"]
@@ -166,6 +189,55 @@ def test_other_settings_are_taken_up_without_a_restart(
     keep().catch_up(project)
     write_settings(project, exclude=["docs/**"])
     assert eventually(lambda: "docs/guide.md" not in paths())
+
+
+def test_settings_that_change_while_another_process_indexes_are_applied_after_it(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
+    """With the strategy git, what they deny waited for the next commit."""
+    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(ProjectIndex(root)) == [])
+    with ProjectIndex(root)._turn.held(30.0):
+        write_settings(project, indexingStrategy="git", exclude=["docs/**"])
+        changed = ProjectIndex(root)
+        assert eventually(lambda: keeper.watch_status(changed).strategy == "git")
+        assert eventually(lambda: keeper.watch_status(changed).pending == ("docs/guide.md",))
+        assert "docs/guide.md" in paths()
+    assert eventually(lambda: "docs/guide.md" not in paths())
+
+
+def test_settings_are_applied_by_a_process_that_is_not_the_first(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
+    """With the strategy git, what they deny waited for the next commit if the first process ended before it knew."""
+    write_settings(project, indexingStrategy="git")
+    with watch_lease(project.folder).held(5.0):
+        keeper = keep()
+        assert eventually(lambda: keeper.catch_up(ProjectIndex(root)) == [])
+        write_settings(project, exclude=["docs/**"])
+        assert eventually(lambda: "docs/guide.md" not in paths())
+
+
+SUBMODULE = '[submodule "made"]\n\tpath = made\n\turl = ../made\n'
+
+
+@pytest.mark.parametrize("rules", [".git/info/exclude", "../.gitignore", ".gitmodules"])
+def test_rules_in_files_that_no_event_names_are_taken_up(
+    root: Path, tmp_path: Path, keep: Keep, paths: Paths, rules: str
+) -> None:
+    """They lie outside the files of the root, or decide which repositories belong to it."""
+    git(tmp_path if rules == "../.gitignore" else root, "init", "-q")
+    write_tree(root, {"made/bramble.py": "def bramble(): ...\n"})
+    if rules == ".gitmodules":
+        git(root / "made", "init", "-q")
+        write_tree(root, {".gitmodules": SUBMODULE})
+    open_indexed(root).close()
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(ProjectIndex(root)) == [])
+    assert "made/bramble.py" in paths()
+    write_tree(root, {rules: "" if rules == ".gitmodules" else "made/\n"})
+    assert eventually(lambda: "made/bramble.py" not in paths())
 
 
 def test_nothing_waits_for_a_first_process_that_does_not_come_to_run(
@@ -275,6 +347,22 @@ def test_an_empty_folder_on_another_device_is_a_disk_that_is_not_there(
     keeper = keep()
     assert eventually(lambda: "another device" in (keeper.watch_status(project).last_error or ""))
     assert len(paths()) == 3
+
+
+@pytest.mark.parametrize("change", [ProjectIndex.update, ProjectIndex.verify])
+def test_no_update_removes_the_files_of_a_disk_that_is_not_there(
+    root: Path, project: ProjectIndex, paths: Paths, change: Callable[[ProjectIndex], object]
+) -> None:
+    project.whole.set_fact("device", "another one")
+    shutil.rmtree(root / "src")
+    shutil.rmtree(root / "docs")
+    with pytest.raises(Failed, match="another device"):
+        change(project)
+    assert len(paths()) == 3
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    change(project)
+    assert paths() == {"src/fig.py"}
+    assert project.whole.fact("device") == str(root.stat().st_dev)
 
 
 def test_another_process_that_indexes_is_not_interfered_with(

@@ -11,18 +11,23 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import CannotWatch
+from dowse.indexes import growing_index
 from dowse.indexes.freshness import pending_paths
 from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.freshness.tree_watcher import Watcher
 from dowse.indexes.index import IndexReport, ProjectIndex
+from dowse.indexes.project_search import ExactQuery, find_all_now, search_now
 from dowse.keeping import watched_index
+from dowse.keeping.keeper import Keeper, is_far_behind
 from dowse.keeping.watched_index import WatchedIndex, start_watcher
+from dowse.searching.query_terms import parse_search_query
+from dowse.searching.search import SearchOptions
 from dowse.system.platform import Lock
 from dowse.types import Batch
 from tests.end_to_end.storm.servers import eventually
 from tests.keeping.conftest import Keep
-from tests.keeping.test_keeper import write_settings
-from tests.sample_data import write_tree
+from tests.keeping.test_keeper import started, write_settings
+from tests.sample_data import another_writer, write_tree
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux's events are known at once")
 
@@ -119,6 +124,103 @@ def test_a_changed_setting_counts_with_the_next_query(
         assert "." in pending or (pending, "docs/guide.md" in texts(project)) == ([], not is_excluded)
 
 
+def deny_by_a_rule(project: ProjectIndex) -> None:
+    write_tree(project.root, {".gitignore": "made/\n"})
+
+
+def deny_by_a_setting(project: ProjectIndex) -> None:
+    write_settings(project, exclude=["made/**"])
+
+
+def shown(keeper: Keeper, project: ProjectIndex, is_behind: Callable[[list[str]], bool] = is_far_behind) -> list[str]:
+    """Return the files that a search shows, asked as a server asks it."""
+    pending = keeper.catch_up(project)
+    with project.at_one_moment():
+        options = SearchOptions(100, mode="lexical")
+        answer = search_now(project, parse_search_query("bramble"), options, is_behind=is_behind(pending))
+    return sorted(hit.path for hit in answer.hits)
+
+
+def shown_exactly(keeper: Keeper, project: ProjectIndex) -> list[str]:
+    """Return the files that a search for an exact text shows, asked as a server asks it."""
+    pending = keeper.catch_up(project)
+    with project.at_one_moment():
+        found, _ = find_all_now(project, ExactQuery("bramble", SearchOptions(100), 60.0), len(pending))
+    return sorted(found.counts)
+
+
+def followed(project: ProjectIndex, keep: Keep, count: int, **settings: object) -> Keeper:
+    """Index some made files beside another one, and return a keeper that knows of no change."""
+    made = {f"made/{number}.py": f"def bramble{number}():\n    return 'bramble {number}'\n" for number in range(count)}
+    write_tree(project.root, {"src/bush.py": "def bush():\n    return 'bramble'\n", **made})
+    write_settings(project, encoder="none", **settings)
+    again = ProjectIndex(project.root)
+    again.update()
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(again) == [])
+    assert len(shown(keeper, again)) == len(shown_exactly(keeper, again)) == count + 1
+    again.close()
+    return keeper
+
+
+@on_linux
+@pytest.mark.parametrize("ask", [shown, shown_exactly])
+@pytest.mark.parametrize("deny", [deny_by_a_rule, deny_by_a_setting])
+@pytest.mark.parametrize("count", [3, 30])
+@pytest.mark.parametrize("strategy", ["realtime", "lazy", "git"])
+def test_files_that_were_denied_are_not_in_the_next_answer(
+    root: Path,
+    project: ProjectIndex,
+    keep: Keep,
+    strategy: str,
+    count: int,
+    deny: Callable[[ProjectIndex], None],
+    ask: Callable[[Keeper, ProjectIndex], list[str]],
+) -> None:
+    """They were shown until they had left the index, which took any time with the strategy git."""
+    keeper = followed(project, keep, count, indexingStrategy=strategy)
+    asked = ProjectIndex(root)
+    assert len(ask(keeper, asked)) == count + 1
+    deny(project)
+    if asked.has_new_settings():
+        asked = ProjectIndex(root)
+    assert ask(keeper, asked) == ["src/bush.py"]
+    assert ask(keeper, asked) == ["src/bush.py"]
+
+
+@on_linux
+@pytest.mark.parametrize("reason", ["all changes are known by name", "the index is large"])
+def test_denied_files_are_not_shown_by_an_answer_that_compares_no_files(
+    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    keeper, asked = followed(project, keep, 60), ProjectIndex(root)
+    assert len(shown(keeper, asked)) == 61
+    if reason == "the index is large":
+        monkeypatch.setattr(growing_index, "MAX_WALKED_FILES", 30)
+    deny_by_a_rule(project)
+    is_unknown = (lambda pending: "." in pending) if reason == "all changes are known by name" else is_far_behind
+    assert shown(keeper, asked, is_unknown) == ["src/bush.py"]
+
+
+@on_linux
+def test_an_answer_does_not_wait_for_a_process_that_writes_for_long(
+    root: Path, project: ProjectIndex, keep: Keep
+) -> None:
+    """It waited for a minute, and nothing was tried again for half a minute after that."""
+    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
+    keeper, asked = started(project, keep), ProjectIndex(root)  # its thread has no more to store
+    assert eventually(lambda: keeper.catch_up(asked) == [])
+    with another_writer(project) as waits:
+        save(root / "src/fig.py", "fig")
+        assert "src/fig.py" in keeper.catch_up(asked)
+        assert waits
+        assert max(waits) <= 1.0
+        assert keeper.watch_status(asked).last_error is None
+        assert "src/fig.py" not in asked.whole.paths()
+    assert eventually(lambda: keeper.catch_up(asked) == [])
+    assert texts(asked)["src/fig.py"] == {"fig"}
+
+
 def test_a_second_server_knows_what_changed_before_it_came(root: Path, project: ProjectIndex, keep: Keep) -> None:
     write_settings(project, indexingStrategy="git")
     keep().catch_up(ProjectIndex(root))
@@ -205,7 +307,7 @@ def test_changes_of_an_older_scan_on_their_way_to_the_index_are_not_overlooked(
     assert eventually(lambda: keeper.catch_up(project) == [])
     is_applying, may_continue, really_apply = threading.Event(), threading.Event(), ProjectIndex.apply
 
-    def apply_later(applied: ProjectIndex, drift: Drift) -> IndexReport:
+    def apply_later(applied: ProjectIndex, drift: Drift) -> IndexReport | None:
         if threading.current_thread().name.startswith("keeps") and not may_continue.is_set():
             is_applying.set()
             may_continue.wait(30)

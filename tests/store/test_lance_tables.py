@@ -3,8 +3,10 @@
 import subprocess
 import sys
 import uuid
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from dowse.errors import Failed, UsageError
 from dowse.store import lance_tables
 from dowse.store.local import LocalStore
-from dowse.types import Batch, Finding
+from dowse.types import Batch, Finding, Put, View
 from tests import lance_extra
 from tests.sample_data import World
 
@@ -192,3 +194,53 @@ def test_without_the_extra_there_is_a_hint(store: LocalStore, monkeypatch: pytes
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UsageError, match=r"pip install 'dowse\[lance\]'"):
         store.write_tables()
+
+
+def test_a_file_that_changes_while_it_is_written_and_changes_back_gets_its_rows(
+    store: LocalStore, tmp_path: Path, world: World
+) -> None:
+    """A switch to another branch and back is no change for the catalog, and the rows were never written."""
+    store.write_tables()
+    store.apply(Batch(puts=[world.put("c.py", "damson")]))
+    world.files["c.py"] = "elder"
+    store.write_tables()
+    assert [row["path"] for row in read(tmp_path)] == ["a.py", "a.py"]
+    world.files["c.py"] = "damson"
+    store.write_tables()
+    assert [row["text"] for row in read(tmp_path)] == ["apple", "banana", "damson"]
+    assert store.check() == []
+
+
+def test_tables_of_documents_become_those_of_the_project_once_the_index_has_it(tmp_path: Path, world: World) -> None:
+    """The rows of the converted documents stayed beside those of the files."""
+
+    def put(text: str, view: View) -> Put:
+        made = world.put("a.html", text, kind="docs", is_verbatim=view is View.PROJECT)
+        return replace(made, document=replace(made.document, views=view))
+
+    store = LocalStore(tmp_path, world.read_text, has_tables=True)
+    store.add_views(View.DOCUMENTS)
+    converted = put("apple", View.DOCUMENTS)
+    store.apply(Batch(puts=[converted]))
+    store.write_tables()
+    store.add_views(View.PROJECT)
+    store.apply(Batch(puts=[converted, put("<b>apple", View.PROJECT)]))
+    store.write_tables()
+    assert [row["text"] for row in read(tmp_path, "docs.lancedb", "project_docs_prose")] == ["<b>apple"]
+    assert store.check() == []
+
+
+def test_tables_that_a_killed_writer_made_anew_in_part_are_made_anew(
+    store: LocalStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The record of the tables before was believed once the settings named no model again."""
+    store.write_tables()
+    encode(store)
+    with monkeypatch.context() as patched:
+        patched.setattr(lance_tables, "_compact", Mock(side_effect=SystemExit))  # after the first table
+        with pytest.raises(SystemExit):
+            store.write_tables()
+    store.forget_vectors("model")
+    store.write_tables()
+    assert [row["vector"] for row in read(tmp_path)] == [None, None]
+    assert store.check() == []

@@ -1,6 +1,8 @@
 """The lexical index follows the catalog, however a writer ends."""
 
 import shutil
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -9,7 +11,7 @@ import pytest
 from dowse.store.lexical import LexicalIndex
 from dowse.store.local import LocalStore
 from dowse.store.segment_files import RECORD_FILE
-from dowse.types import Batch
+from dowse.types import Batch, Put, View
 from tests.sample_data import World
 from tests.store.opened_stores import found_paths, lexical_folder
 
@@ -61,3 +63,69 @@ def test_a_check_says_what_an_index_lacks_that_has_reached_the_catalog(tmp_path:
     assert [one.problem for one in again.check()] == ["lacks 1 chunks and contains 0 removed ones"]
     assert found_paths(again, "fruit") == ["a.py", "b.py"]
     assert again.check() == []
+
+
+def test_the_index_of_a_project_follows_what_the_index_of_the_documents_drops(
+    tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next batch took the project's index past the removal, and a server kept the words of the removed file."""
+
+    def put(path: str, text: str) -> Put:
+        made = world.put(path, text)
+        return replace(made, document=replace(made.document, views=View.BOTH))
+
+    store = LocalStore(tmp_path, world.read_text)
+    store.add_views(View.BOTH)
+    store.apply(Batch(puts=[put("a.py", "fruit apple")]))
+    assert store.refresh()
+    other = LocalStore(tmp_path, world.read_text)
+    monkeypatch.setattr(other._lexical[View.DOCUMENTS], "append", Mock(side_effect=SystemExit))
+    with pytest.raises(SystemExit):
+        other.apply(Batch(puts=[put("b.py", "fruit pear")]))
+    other.close()
+    put("b.py", "fruit quince")  # saved again
+    store.apply(Batch(puts=[put("c.py", "fruit plum")]))
+    assert store.check() == []
+    assert found_paths(store, "fruit") == ["a.py", "c.py"]
+
+
+def test_a_search_finds_what_is_committed_while_it_looks_at_the_index(
+    tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It compared the marker of the other process with the catalog, and searched what it had loaded before."""
+    store = LocalStore(tmp_path, world.read_text)
+    store.apply(Batch(puts=[world.put("a.py", "fruit apple")]))
+    assert found_paths(store, "fruit") == ["a.py"]
+    other = LocalStore(tmp_path, world.read_text)
+    other.catalog.apply(Batch(puts=[world.put("b.py", "fruit pear")]))
+    follower = store._lexical[View.PROJECT]
+    really_open = follower._open_current
+
+    def open_and_be_overtaken() -> None:
+        monkeypatch.setattr(follower, "_open_current", really_open)
+        really_open()
+        other.catch_up()
+
+    monkeypatch.setattr(follower, "_open_current", open_and_be_overtaken)
+    assert found_paths(store, "fruit") == ["a.py", "b.py"]
+
+
+def test_a_check_waits_for_a_writer_that_is_between_its_two_commits(
+    tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`dowse doctor` said that the index of words was behind the catalog whenever a server was writing."""
+    store = LocalStore(tmp_path, world.read_text)
+    store.apply(Batch(puts=[world.put("a.py", "fruit apple")]))
+    other = LocalStore(tmp_path, world.read_text)
+    other.catalog.apply(Batch(puts=[world.put("b.py", "fruit pear")]))
+    really_hold = store._lock.held
+
+    def hold_after_the_writer(seconds: float) -> AbstractContextManager[None]:
+        other.catch_up()
+        return really_hold(seconds)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store._lock, "held", hold_after_the_writer)
+        assert store.check() == []
+    other.catalog.apply(Batch(drops=["a.py"]))
+    assert [finding.part for finding in store.check()] == ["lexical index"], "that writer was killed"

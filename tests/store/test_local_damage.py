@@ -222,3 +222,17 @@ def test_a_second_opening_leaves_the_locks_of_the_first_alone(tmp_path: Path) ->
             [sys.executable, "-c", program, str(tmp_path / "index/catalog.sqlite")], capture_output=True, check=False
         )
     assert b"BlockingIOError" in locked.stderr
+
+
+def test_a_new_catalog_with_the_inode_of_the_old_one_is_another_one(
+    folder: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that had released its memory went on with the index, although another process had made it anew."""
+    store = LocalStore(folder, world.read_text)
+    store.release_memory()  # no connection keeps the file, and the file system can give its inode away
+    assert store.is_in_place()
+    store.release_memory()
+    shutil.rmtree(folder)
+    LocalStore(folder, world.read_text).close()
+    monkeypatch.setattr(store, "_catalog_inode", (folder / "catalog.sqlite").stat().st_ino)
+    assert not store.is_in_place()

@@ -115,3 +115,19 @@ def test_damaged_references_are_made_again(tmp_path: Path, world: SourceWorld, d
         store.references.catch_up()
         assert paths_with(store, "peel") == ["a.py", "b.py", "c.py"]
         assert store.check() == []
+
+
+def test_references_that_another_version_keeps_by_now_are_not_written(
+    tmp_path: Path, world: SourceWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server of an earlier version read a file while a later one took over, which then believed those references."""
+    fill(tmp_path, world)
+    with closing(open_store(tmp_path, world)) as store:
+        store.apply(Batch(puts=[world.put("c.py", "z.peel()\n")]))
+        missing = store.references.missing_documents()
+        with monkeypatch.context() as patched:
+            patched.setattr(reference_index, "VERSION", "earlier")
+            store.references.read(missing, 1.0)
+        assert (store.references.missing_documents(), world.read[-1]) == (missing, "c.py")
+        store.references.catch_up()
+        assert paths_with(store, "peel") == ["a.py", "b.py", "c.py"]

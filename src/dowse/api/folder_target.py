@@ -226,6 +226,15 @@ class KeptFolders(FolderTarget):
         self._keepers: dict[Path, Keeper] = {}
         self._asked: set[Path] = set()
 
+    @property
+    def indexes(self) -> dict[str, ProjectIndex]:
+        """The indexes by the names of their folders, by the settings as they are now."""
+        for index in self._indexes.values():
+            if index.has_new_settings():
+                index.renew()
+                self._encoder = None
+        return self._indexes
+
     def _updating(self, progress: Progress | None) -> Update:
         return partial(self._update, progress)
 

@@ -125,7 +125,7 @@ def _find(
 def _read(index: ProjectIndex, store: Searchable, document: StoredDocument) -> Current | None:
     """Return the text of a document if its files are unchanged; that of a missing archive as it was indexed."""
     if index.root.is_dir():
-        return verify(store, index.source.read_bytes, document)
+        return verify(store, index.read_bytes, document)
     text = store.converted_text(document.id)
     return None if text is None else Current(document, text.encode())
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-from dowse.errors import NotIndexed, NotWritable, WordsMissing
+from dowse.errors import NotIndexed, WordsMissing
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, coverage
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
@@ -86,9 +86,8 @@ def ask_documents(
         with contextlib.suppress(WordsMissing):
             found, outdated = ask(None)
             if outdated:
-                with contextlib.suppress(NotWritable):  # the answer leaves them out
-                    index.reindex(list(outdated[:REPAIRED_FILES]))
-                    found, outdated = ask(None)
+                index.reindex_for_answer(outdated[:REPAIRED_FILES])
+                found, outdated = ask(None)
             return found, coverage(index, max(pending, len(outdated)))
     from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
 
@@ -118,7 +117,7 @@ def _rank(
     )
     among = _documents_with(store, request.extensions) if request.extensions else None
     asked = DocumentSearch(request.query, request.place, request.limit, among, index.settings.mask_secrets)
-    found = rank_documents(store, index.source.read_bytes, asked, vectors)
+    found = rank_documents(store, index.read_bytes, asked, vectors)
     return found, found.outdated
 
 
@@ -130,10 +129,9 @@ def _documents_with(store: Searchable, extensions: frozenset[str]) -> frozenset[
 def list_documents(index: ProjectIndex, after: str = "", limit: int | None = None) -> list[ListedDocument]:
     """Return the documents after a path, sorted by path; if the index is not complete, the files are read."""
     if index.exists and not index.is_being_updated() and index.store.fact("state") == "complete":
-        stored = islice(index.store.documents(after=after), limit)
-        return [
-            ListedDocument(document.path, document.title, document.description, document.tags) for document in stored
-        ]
+        documents = index.store.documents(after=after)
+        shown = (one for one in documents if index.shows(one.path)) if index.has_pending else documents
+        return [ListedDocument(one.path, one.title, one.description, one.tags) for one in islice(shown, limit)]
     return list(islice(_read_documents(index, after), limit))
 
 

@@ -131,12 +131,19 @@ def _has_view_of(index: ProjectIndex, entry: Entry) -> bool:
     return any(one.views & index.view and one.stat == entry.stat for one in index.whole.documents_at(entry.path))
 
 
-def missing_texts(index: ProjectIndex) -> tuple[list[Entry], Callable[[Entry], str], Coverage]:
-    """Return the files whose text the index lacks now, how they are read, and how complete a search is with them."""
+def missing_texts(
+    index: ProjectIndex,
+) -> tuple[list[Entry], Callable[[Entry], str], Coverage, frozenset[str]]:
+    """Return the files whose text the index lacks now, how they are read, and how complete a search is with them.
+
+    The last part is the paths that the index has and that are gone, or denied by now.
+    """
+    gone = frozenset[str]()
     if index.exists:
         drift = index.drift()
         found = [entry for entry in (*drift.new, *drift.changed) if _is_shown(entry, index)]
-        known = len(set(index.store.paths()).difference(drift.gone, (entry.path for entry in found)))
+        gone = frozenset(drift.gone)
+        known = len(set(index.store.paths()).difference(gone, (entry.path for entry in found)))
     else:
         found, known = _all_files(index), 0
     kept, read_text, any_file = index.kept_files(), _reader(index, inf), SearchOptions()
@@ -148,7 +155,8 @@ def missing_texts(index: ProjectIndex) -> tuple[list[Entry], Callable[[Entry], s
         return reading.text if reading else ""
 
     is_indexing = index.is_being_updated()
-    return found, read, Coverage(known, known + len(found), is_indexing=is_indexing, is_whole=True, direct=len(found))
+    covered = Coverage(known, known + len(found), is_indexing=is_indexing, is_whole=True, direct=len(found))
+    return found, read, covered, gone
 
 
 def _all_files(index: ProjectIndex) -> list[Entry]:

@@ -85,7 +85,10 @@ class ProjectIndex(OpenedIndex):
 
     def _write_settings(self) -> None:
         """Write the settings of this root, unless there are some."""
+        is_new = not self.settings_files[1].exists()
         write_default_settings(self.settings_files[1], self.settings_files[0])
+        if is_new:
+            self._stamp = self.settings_stamp()  # this index is open by the defaults already
 
     def _take_shared_vectors(self) -> None:
         if self.settings.shared_index:
@@ -100,8 +103,12 @@ class ProjectIndex(OpenedIndex):
         """Build the index again from nothing; the settings stay, and the old index if the new one cannot be built."""
         with self._turn.held(TURN_WAIT_SECONDS):
             views = self.view
+            drift = None
             with contextlib.suppress(NotIndexed, Failed):
                 views |= self.whole.views()
+                drift = self.drift()
+            if drift:
+                self.require_mounted(drift)
             self.close()
             with replaced_store(self.folder):
                 self._open_store().add_views(views)
@@ -134,8 +141,13 @@ class ProjectIndex(OpenedIndex):
         """Return how the files at some paths differ from the index."""
         return scan_paths(self.kept_source, self.whole, paths, on_folder=on_folder)
 
-    def apply(self, drift: Drift) -> IndexReport:
-        """Apply a drift outside a full run; the caller renews the JSON files later with `settle`."""
+    def apply(self, drift: Drift) -> IndexReport | None:
+        """Apply a drift outside a full run; the caller renews the JSON files later with `settle`.
+
+        Return None, and store nothing, if the settings have changed since: other files may be allowed by now.
+        """
+        if self.has_new_settings():
+            return None
         report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
         with self._storing(), comparing(self.kept_source, self.whole, self.table):
             apply_drift(self.kept_source, self.whole, drift, report, table=self.table)
@@ -177,7 +189,7 @@ class ProjectIndex(OpenedIndex):
         if verified is None:
             return True
         age = datetime.now(UTC) - datetime.fromisoformat(verified)
-        return age > timedelta(hours=self.settings.integrity_hours)
+        return not timedelta() <= age <= timedelta(hours=self.settings.integrity_hours)  # the clock may have been wrong
 
     def is_ready(self) -> bool:
         """Return whether the index is complete, and the next search finds the words of all files that it has."""
@@ -224,8 +236,15 @@ class ProjectIndex(OpenedIndex):
     def reindex(self, paths: Iterable[str]) -> IndexReport:
         """Bring a few files up to date now; the JSON files are renewed later."""
         self.look_again()
+        if self.has_new_settings():  # the answer leaves the files out
+            return IndexReport()
         with self._storing(), comparing(self.kept_source, self.whole, self.table):
             return reindex(self.kept_source, self.whole, paths, self.table)
+
+    def reindex_for_answer(self, paths: Iterable[str]) -> None:
+        """Bring a few files up to date if that is possible at once; the answer leaves out those that are not."""
+        with contextlib.suppress(NotWritable, StoreBusy), self.whole.waiting(storage_layout.READ_WAIT_SECONDS):
+            self.reindex(paths)
 
     def encoding(self) -> "EncodingProgress | None":
         """Return how many chunks are encoded; None if the index cannot be read."""
@@ -300,6 +319,7 @@ class ProjectIndex(OpenedIndex):
 
         shared_pool().expect(0)  # it starts while the files are scanned
         drift = drift or scan(self.kept_source, store)
+        self.require_mounted(drift)
         if not is_confirmed:
             self.require_size(drift)
         before = store.fact("state")
@@ -331,6 +351,7 @@ class ProjectIndex(OpenedIndex):
         store.set_fact("state", "complete" if report.is_complete else "interrupted")
         store.set_fact("error", None)
         store.set_fact("checked", _now())
+        self.record_device()
         if report.is_complete and before is None:
             store.set_fact("verified", _now())
         if drift.pending and (table := self.table()):  # loading it takes 0.1 s, which a run without changes saves

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from dowse.errors import NotWritable, PathRefused, UsageError
+from dowse.errors import PathRefused, UsageError
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.growing_index import has_words, search_growing_index
 from dowse.indexes.index import ProjectIndex
@@ -69,7 +69,7 @@ def _search_stores(
     def ask() -> Answer:
         return search_store(JoinedStore(stores), read_of(indexes), query, options, vectors)
 
-    has_all = all(stores[name] is index.store for name, index in indexes.items())
+    has_all = not any(isinstance(store, JoinedStore) for store in stores.values())
     return ask_repaired(indexes, ask) if has_all else ask()
 
 
@@ -80,7 +80,7 @@ def read_of(indexes: Indexes) -> ReadBytes:
         name, _, rest = path.partition("/")
         if name not in indexes:
             raise PathRefused(f"{path} is in nothing that is searched.")
-        return indexes[name].source.read_bytes(rest)
+        return indexes[name].read_bytes(rest)
 
     return read
 
@@ -89,13 +89,10 @@ def ask_repaired(indexes: Indexes, ask: Callable[[], Answer]) -> Answer:
     """Ask; files that turn out to have changed are indexed again, up to a bound, before asking once more."""
     found = ask()
     if found.outdated:
-        try:
-            for name, index in indexes.items():
-                if paths := [path.partition("/")[2] for path in found.outdated if path.startswith(f"{name}/")]:
-                    index.reindex(paths[:REPAIRED_FILES])
-                    index.store.refresh()
-        except NotWritable:  # the answer leaves them out and names them
-            return found
+        for name, index in indexes.items():
+            if paths := [path.partition("/")[2] for path in found.outdated if path.startswith(f"{name}/")]:
+                index.reindex_for_answer(paths[:REPAIRED_FILES])
+                index.store.refresh()
         found = ask()
     return found
 

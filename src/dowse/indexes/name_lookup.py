@@ -1,6 +1,7 @@
 """Files and definitions of an index by parts of their names, for a reader who knows what they look for."""
 
 from collections.abc import Iterable
+from itertools import islice
 from typing import NamedTuple
 
 from dowse.indexes.index import ProjectIndex
@@ -33,7 +34,8 @@ def find_names(index: ProjectIndex, text: str, limit: int) -> list[FoundName]:
     found = [*_find_files(_paths(index), wanted)]
     if index.exists and len(wanted) == 1 and len(wanted[0]) >= MIN_DEFINITION_CHARACTERS:
         found += _find_definitions(index, wanted[0])
-    return sorted(found, key=lambda one: (-one.quality, len(one.name), len(one.path), one.path, one.line))[:limit]
+    ranked = sorted(found, key=lambda one: (-one.quality, len(one.name), len(one.path), one.path, one.line))
+    return list(islice((one for one in ranked if index.shows(one.path)), limit))
 
 
 def _paths(index: ProjectIndex) -> Iterable[str]:

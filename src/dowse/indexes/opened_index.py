@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Self
 
 from dowse.errors import Failed, NotIndexed, NotWritable, UsageError
 from dowse.indexes.freshness.indexer import text_reader
+from dowse.indexes.freshness.scan import Drift
 from dowse.settings import Settings, load_settings, settings_stamp
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.store.local import LocalStore
 from dowse.store.storage_layout import index_folder
 from dowse.system.platform import Lock
-from dowse.types import StoredDocument, Verdict, View
+from dowse.types import Entry, StoredDocument, Verdict, View
 
 if TYPE_CHECKING:
+    from dowse.searching.found_files import ReadBytes
     from dowse.searching.kept_files import KeptFiles
 
 _Referenced = tuple[StoredDocument, bytes | None]
@@ -33,6 +35,7 @@ class _SharedParts:
     store: LocalStore | None = None
     refusal: NotWritable | None = None
     kept_files: "KeptFiles | None" = None
+    has_pending: bool = False
     held_by: int | None = None
     """The thread that does not ask just now whether another process has replaced the index."""
 
@@ -48,16 +51,17 @@ class OpenedIndex:
         self.given_root = root
         """The folder as it was named, perhaps by a link."""
         self._open(root.resolve(), self.folder_of(root.resolve()), view)
-        obstacles = storage_layout.move_obstacles_aside(self.folder)
-        self._stamp = self.settings_stamp()
-        self.settings, warnings = self._load_settings()
-        self.warnings += [*warnings, *obstacles]
-        self._shared.source = self._make_source(view)  # refuses what may not be a root
+        self.warnings += storage_layout.move_obstacles_aside(self.folder)
+        self._setting_warnings: list[str] = []
+        self._take_settings()
 
     def _open(self, root: Path, folder: Path, view: View) -> None:
         self.root, self.folder, self.view = root, folder, view
         self.settings_files = (storage_layout.global_settings_file(), self.folder / "config.json")
         self.warnings: list[str] = []
+        self._rule_files: tuple[Path, ...] = ()
+        """Files that decide about the root's files as the settings do, because no event tells of their changes."""
+        self._stamp = self.settings_stamp()
         self._shared = _SharedParts()
         self._turn = Lock(self.folder / "index.lock")
         self._catalog_file = self.folder / "catalog.sqlite"
@@ -133,7 +137,8 @@ class OpenedIndex:
 
     def is_in_place(self) -> bool:
         """Return whether the index on disk exists and is the one that is open."""
-        return self.has_catalog and (self._shared.store is None or self._shared.store.is_in_place())
+        store = self._shared.store  # another thread may close it
+        return self.has_catalog and (store is None or store.is_in_place())
 
     @property
     def refusal(self) -> NotWritable | None:
@@ -167,6 +172,31 @@ class OpenedIndex:
             self.forget_files()
         return source
 
+    @property
+    def has_pending(self) -> bool:
+        """Whether some files differed from the index when they were last compared."""
+        return self._shared.has_pending
+
+    @has_pending.setter
+    def has_pending(self, has_pending: bool) -> None:
+        self._shared.has_pending = has_pending
+
+    @property
+    def read_bytes(self) -> "ReadBytes":
+        """The function that reads the files of an answer.
+
+        While files are pending it asks the policy about each, which takes 0.2 ms: a rule may have changed, and the index
+        may have files that are denied by now.
+        """
+        source = self.source
+        return source.read_if_allowed if self.has_pending else source.read_bytes
+
+    def shows(self, path: str) -> bool:
+        """Return whether a file that the index has is still there and, while files are pending, still allowed."""
+        if self.has_pending:
+            return isinstance(self.source.entry_at(path), Entry)
+        return os.path.lexists(f"{self.root}/{path}")
+
     def kept_files(self) -> "KeptFiles":
         """Return the files that searches read while the index lacks them."""
         from dowse.searching.kept_files import KeptFiles  # most searches do not need it
@@ -179,13 +209,46 @@ class OpenedIndex:
         """Release the memory of the files that searches read."""
         self._shared.kept_files = None
 
+    @property
+    def device(self) -> str:
+        """The device that the root is on; empty where there is no root."""
+        try:
+            return str(self.root.stat().st_dev)
+        except OSError:
+            return ""
+
+    def require_mounted(self, drift: Drift) -> None:
+        """Raise Failed for a root that is empty and on another device than when it was indexed."""
+        is_empty = bool(drift.gone) and not drift.files and not drift.skipped
+        if is_empty and self.whole.fact("device") not in (None, self.device):
+            raise Failed(f"{self.root} is empty and on another device; its index is kept. Mount the disk again.")
+
+    def record_device(self) -> None:
+        """Record the device that the root is on, after all of its files were compared."""
+        if self.whole.fact("device") != self.device:
+            self.whole.set_fact("device", self.device)
+
     def settings_stamp(self) -> tuple[int, ...]:
-        """Return a fingerprint of the settings files."""
-        return settings_stamp(self.settings_files)
+        """Return a fingerprint of the settings files, and of the files of a repository that decide about the root's."""
+        return settings_stamp((*self.settings_files, *self._rule_files))
 
     def has_new_settings(self) -> bool:
         """Return whether a settings file changed since the index was opened."""
         return self.settings_stamp() != self._stamp
+
+    def renew(self) -> None:
+        """Open the index again, by the settings as they are now."""
+        self.close()
+        self._take_settings()
+
+    def _take_settings(self) -> None:
+        before = settings_stamp(self.settings_files)
+        others = [warning for warning in self.warnings if warning not in self._setting_warnings]
+        self.settings, self._setting_warnings = self._load_settings()
+        self.warnings[:] = [*self._setting_warnings, *others]
+        self._shared.source = source = self._make_source(self.view)  # refuses what may not be a root
+        self._rule_files = source.rule_files_outside()  # read again by each walk
+        self._stamp = before + settings_stamp(self._rule_files)
 
     @property
     def store(self) -> LocalStore:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from dowse.errors import NotWritable, SearchStopped, UsageError, WordsMissing
+from dowse.errors import NotWritable, PathRefused, SearchStopped, UsageError, WordsMissing
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.freshness.indexer import EXPECTED_FACTS
 from dowse.indexes.freshness.scan import Drift
@@ -134,16 +134,18 @@ def find_all_now(
     """
     from dowse.searching.exact_search import find_occurrences
 
-    others, read_other, covered = list[Entry](), None, None
+    others, read_other, covered, denied = list[Entry](), None, None, frozenset[str]()
     if pending or not index.is_ready():
         from dowse.indexes.growing_index import missing_texts  # as in `search_now`
 
-        others, read_other, covered = missing_texts(index)
+        others, read_other, covered, denied = missing_texts(index)
 
     read_bytes = index.source.read_bytes  # looked up once: it asks the catalog for its views
 
     def read(path: str) -> tuple[bytes, Stat]:
         _raise_if_stopped(query)
+        if path in denied:
+            raise PathRefused(f"{path} is not read now.")
         return read_bytes(path)
 
     def read_file(entry: Entry) -> str:
@@ -203,17 +205,23 @@ def update_if_quick(
     Indexing that takes long runs in a process of its own, which `start` starts. Where nothing can be written, an index is
     left as it is.
     """
+    index.has_pending = True
     try:
+        if not waits and index.is_being_updated():
+            return 0
+        pending = 0
         if not waits:
-            return 0 if index.is_being_updated() else _update_or_start(index, start or _index_in_background, progress)
-        if not index.exists:
-            index.require_size()
-        _update(index, None, progress)
-        return 0
+            pending = _update_or_start(index, start or _index_in_background, progress)
+        else:
+            if not index.exists:
+                index.require_size()
+            _update(index, None, progress)
     except NotWritable:
         if not index.exists:
             raise
-        return index.drift().pending
+        pending = index.drift().pending
+    index.has_pending = bool(pending)
+    return pending
 
 
 def update_fully(index: ProjectIndex, progress: Progress | None = None) -> int:
@@ -292,7 +300,7 @@ def _search_verified(
     files: Searchable | None = None,
 ) -> Answer:
     """Search the store, or files; files that turn out to have changed are indexed again, up to a bound."""
-    masks, read = index.settings.mask_secrets, index.source.read_bytes
+    masks, read = index.settings.mask_secrets, index.read_bytes
     if files is not None and not files.stored_share:
         return search_store(files, read, query, replace(options, masks_secrets=masks))
     store = index.store
@@ -300,8 +308,7 @@ def _search_verified(
     options = replace(options, masks_secrets=masks, score_texts=text_scorer(index, query, options, encoder))
     found = search_store(files or store, read, query, options, vectors)
     if found.outdated and files is None:
-        with contextlib.suppress(NotWritable):  # the answer leaves them out and names them
-            index.reindex(found.outdated[:REPAIRED_FILES])
-            store.refresh()
-            found = search_store(store, read, query, options, vectors)
+        index.reindex_for_answer(found.outdated[:REPAIRED_FILES])
+        store.refresh()
+        found = search_store(store, read, query, options, vectors)
     return replace(found, skipped_method=vectors.skipped_method) if vectors.skipped_method else found

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from dowse.errors import Failed, PathRefused, StoreBusy
+from dowse.errors import Failed, NotWritable, PathRefused, StoreBusy
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, Update, coverage
@@ -36,11 +36,11 @@ def references_now(index: ProjectIndex, name: str, options: ReferenceOptions, pe
     missing = read_missing_references(index, READ_SECONDS)
 
     def answer() -> References:
-        return find_references(store, whole.references, index.source.read_bytes, name, options)
+        return find_references(store, whole.references, index.read_bytes, name, options)
 
     found = answer()
     if found.outdated:
-        index.reindex(found.outdated[:REPAIRED_FILES])
+        index.reindex_for_answer(found.outdated[:REPAIRED_FILES])
         found = answer()
     return FoundReferences(found, coverage(index, max(pending, missing, len(found.outdated))), missing)
 
@@ -63,7 +63,8 @@ def read_missing_references(index: ProjectIndex, seconds: float | None = None, p
     references = index.whole.references
     if references.is_current():
         return 0
-    references.catch_up(progress, seconds)
+    with contextlib.suppress(NotWritable, StoreBusy):  # the answer says how many files lack theirs
+        references.catch_up(progress, seconds)
     return references.missing()
 
 
@@ -76,7 +77,7 @@ def read_references_to(index: ProjectIndex, names: Iterable[str], seconds: float
     for name in dict.fromkeys(names):
         files = _files_lacking(index, name)
         if files and len(files) <= MAX_NAMED_FILES and time.monotonic() < deadline:
-            with contextlib.suppress(StoreBusy):
+            with contextlib.suppress(NotWritable, StoreBusy):
                 references.read(files, READ_WAIT_SECONDS)
             files = _files_lacking(index, name)
         if not files and files is not None:
@@ -116,7 +117,7 @@ def related_files(index: ProjectIndex, path: str, limit: int, show: Callable[[st
         reason = verdict.reason or "the index has no such file"
         raise PathRefused(f"{verdict.path} is not indexed: {reason}. See: dowse why {verdict.path}", verdict.path)
     unread = read_missing_references(index, READ_SECONDS)
-    found = find_related(index.whole.references, index.source.read_bytes, verdict.path, show)
+    found = find_related(index.whole.references, index.read_bytes, verdict.path, show)
     return replace(found, changes_with=_changes(index, verdict.path, limit, show), unread=unread)
 
 

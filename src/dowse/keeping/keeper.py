@@ -5,14 +5,13 @@ compare what is still pending a moment later, so that no change waits for a proc
 """
 
 import contextlib
-import math
 import threading
 import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
-from dowse.errors import CannotWatch, DowseError, NotIndexed, NotWritable
+from dowse.errors import CannotWatch, DowseError, NotIndexed, NotWritable, StoreBusy
 from dowse.indexes.freshness.git_head import CheckoutDetector
 from dowse.indexes.freshness.pending_paths import ChangeTimes, due_paths
 from dowse.indexes.freshness.scan import Drift
@@ -22,6 +21,7 @@ from dowse.indexes.index_log import open_log
 from dowse.keeping.indexing_run import VERIFY
 from dowse.keeping.watch_status import WatchStatus, read_watch_status
 from dowse.keeping.watched_index import RETRY_SECONDS, SCAN_WAIT_SECONDS, WatchedIndex
+from dowse.store.storage_layout import READ_WAIT_SECONDS
 from dowse.system.platform import release_memory
 
 MAX_CATCH_UP_PATHS = 1000
@@ -85,18 +85,24 @@ class Keeper:
         """
         watched = self._started(project)
         if watched is None or not project.exists:  # nobody has asked for this view, or a process is just making it
+            project.has_pending = project.has_catalog
             return ["."] if project.has_catalog else []
         is_certain = _note_changes(watched, project)
         if _due_paths(watched, project) and watched.run is None and watched.working.acquire(timeout=CATCH_UP_SECONDS):
             try:
-                _apply_first_changes(watched, project)
-            except (DowseError, OSError) as error:  # the answer uses the index as it is, and names what is missing
+                with project.whole.waiting(READ_WAIT_SECONDS):
+                    _apply_first_changes(watched, project)
+            except StoreBusy:  # the answer uses the index as it is, and names what is missing
+                pass
+            except (DowseError, OSError) as error:  # as above
                 watched.note_failure(str(error))
             finally:
                 watched.working.release()
         watched.is_search_waiting = bool(_due_paths(watched, project))
         names = list(_pending_names(watched))
-        return names if "." in names or (is_certain and _is_searchable(project)) else [".", *names]
+        pending = names if "." in names or (is_certain and _is_searchable(project)) else [".", *names]
+        project.has_pending = bool(pending)
+        return pending
 
     def _started(self, project: ProjectIndex) -> WatchedIndex | None:
         """Return the watched index; wait a moment until it is watched."""
@@ -142,16 +148,16 @@ class Keeper:
             return
         watched = WatchedIndex(project, self._may_resume)
         try:
+            checkouts = CheckoutDetector(self.root)  # before the first comparison, during which a commit may end
             watched.begin()
             self._watched, self._last_error = watched, None
             watched.update_everything()
-            self._follow_events(watched)
+            self._follow_events(watched, checkouts)
         finally:
             self._watched = None
             watched.close()
 
-    def _follow_events(self, watched: WatchedIndex) -> None:
-        checkouts = CheckoutDetector(self.root)
+    def _follow_events(self, watched: WatchedIndex, checkouts: CheckoutDetector) -> None:
         checked_at, self._encoded_at, self._reported_sequence = 0.0, time.monotonic(), -1
         while not self._stop.is_set() and watched.is_in_place():
             self._wait_for_events(watched)
@@ -264,7 +270,8 @@ def _due_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, Change
     pending = watched.pending_paths.pending()
     if watched.has_new_settings():  # which count with the next query
         return pending
-    return due_paths(project.settings, pending, time.monotonic(), is_searching=True)
+    now, checked_out = time.monotonic(), watched.due_until
+    return due_paths(project.settings, pending, now, checked_out=checked_out, is_searching=True)
 
 
 def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex) -> None:
@@ -277,9 +284,10 @@ def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex) -> None:
 
 def _update_if_due(watched: WatchedIndex, checkouts: CheckoutDetector, now: float) -> None:
     project, pending, wait = watched.project, watched.pending_paths.pending(), watched.wait_seconds
-    checked_out = -math.inf
+    checked_out = watched.due_until
     if project.settings.indexing_strategy == "git":
-        checked_out = checkouts.last_change(now) + (0.0 if watched.watcher else watched.lost_events.poll_seconds)
+        poll_seconds = 0.0 if watched.watcher else watched.lost_events.poll_seconds
+        checked_out = max(checked_out, checkouts.last_change(now) + poll_seconds)
     paths = due_paths(
         project.settings, pending, now - wait, checked_out=checked_out, is_searching=watched.is_search_waiting
     )

@@ -1,12 +1,13 @@
 """One index that a process watches: its watcher, its pending paths, its status, and its updates."""
 
 import contextlib
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from dowse.errors import CannotWatch, DowseError, Failed, NotIndexed, NotWritable, StoreDamaged
+from dowse.errors import CannotWatch, DowseError, NotIndexed, NotWritable, StoreDamaged
 from dowse.indexes.freshness.pending_paths import ChangeTimes, LostEventDetector, PendingPaths
 from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.freshness.tree_watcher import EVERYWHERE, TreeWatcher, Watcher
@@ -75,6 +76,8 @@ class WatchedIndex:
         self._root_identity = _identity(project.root)
         self._has_old_settings = False
         """The index does not have what new settings ask for."""
+        self._has_new_rules = False
+        """The rules for files have changed, and something is pending since then."""
 
     # Watching
 
@@ -137,9 +140,12 @@ class WatchedIndex:
         if not paths:
             return
         self.lost_events.note_events(len(paths))
-        if any(path.rpartition("/")[2] in RULE_NAMES for path in paths):
+        names = {path.rpartition("/")[2] for path in paths}
+        if not names.isdisjoint((*RULE_NAMES, ".gitmodules")):
             paths.append(EVERYWHERE)  # the set of ignored files may have changed
+            self._has_old_settings = self._has_old_settings or ".git" in names  # the repository has rules elsewhere
         self.pending_paths.add(paths, self.lost_events.last_event_at - age_seconds)
+        self._has_new_rules = self._has_new_rules or EVERYWHERE in paths
 
     def watch_folder(self, folder: str) -> None:
         """Watch a folder that is about to be listed, so that no change in it is missed."""
@@ -152,11 +158,6 @@ class WatchedIndex:
     def is_in_place(self) -> bool:
         """Return whether the root is still the same folder, and its index still there."""
         return _identity(self.project.root) == self._root_identity and self.project.is_in_place()
-
-    @property
-    def device(self) -> str:
-        """The device that the root is on; empty where there is no root."""
-        return str(self._root_identity[0] if self._root_identity else "")
 
     def close(self) -> None:
         """Stop watching, save the pending paths and close the index."""
@@ -183,8 +184,7 @@ class WatchedIndex:
         drift = project.drift_at(paths, self.watch_folder)
         if EVERYWHERE in paths:
             self.lost_events.note_scan(time.monotonic() - started)
-            if _is_unmounted(project, self.device, drift):
-                raise Failed(f"{project.root} is empty and on another device; its index is kept. Mount the disk again.")
+            project.require_mounted(drift)
         return drift, self.pending_paths.replace(paths, drift.paths, time.monotonic())
 
     def compare_everything(self, project: ProjectIndex) -> bool:
@@ -198,9 +198,10 @@ class WatchedIndex:
         return True
 
     def apply(self, project: ProjectIndex, drift: Drift, named: Mapping[str, ChangeTimes]) -> None:
-        """Apply a drift, or a part of one; its files are not pending any more."""
+        """Apply a drift, or a part of one; its files are not pending any more. By old settings nothing is stored."""
         if drift.pending:
-            project.apply(drift)
+            if project.apply(drift) is None:
+                return
             self.changed_at, self.is_settled = time.monotonic(), False
         self.pending_paths.remove({path: named[path] for path in drift.paths if path in named})
         self.note_success()
@@ -228,9 +229,9 @@ class WatchedIndex:
             return
         project.whole.refresh()
         drift, named = self.compare(project, paths)
-        if EVERYWHERE in paths and project.whole.fact("device") != self.device:
+        if EVERYWHERE in paths:
             with contextlib.suppress(NotWritable):
-                project.whole.set_fact("device", self.device)
+                project.record_device()
         if drift.pending > AT_ONCE_FILES:
             project.require_size(drift if EVERYWHERE in paths else project.drift())
         if drift.pending > AT_ONCE_FILES or project.whole.fact("state") != "complete":
@@ -293,11 +294,18 @@ class WatchedIndex:
         self.project.close()
         self.project = type(self.project)(self.project.root)
         self.update_everything()
+        self._has_new_rules = True  # not all of it may have been applied
         self._has_old_settings = False
 
     def has_new_settings(self) -> bool:
         """Return whether a settings file changed since everything was compared."""
         return self._has_old_settings or self.project.has_new_settings()
+
+    @property
+    def due_until(self) -> float:
+        """The time up to which changes are due, whatever the strategy: any time while new rules are to be applied."""
+        self._has_new_rules = self._has_new_rules and bool(self.pending_paths.pending())
+        return math.inf if self._has_new_rules else -math.inf
 
     # State
 
@@ -340,12 +348,6 @@ class WatchedIndex:
             why = f"this file system may not report all changes; all files are also checked every {seconds:.0f} s"
         strategy = self.project.settings.indexing_strategy
         return WatchStatus("watching" if self.watcher else "polling", strategy, why, last_error=self._last_error)
-
-
-def _is_unmounted(project: ProjectIndex, device: str, drift: Drift) -> bool:
-    """Return whether an indexed root is empty and on another device than when it was indexed."""
-    is_empty = bool(drift.gone) and not drift.files and not drift.skipped
-    return is_empty and project.whole.fact("device") not in (None, device)
 
 
 def _identity(root: Path) -> tuple[int, int] | None:

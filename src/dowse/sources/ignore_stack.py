@@ -134,6 +134,19 @@ class RuleFiles:
         own = self._read_files_above(repository, DOWSEIGNORE_FILE)
         return IgnoreStack(self.read_repository_rules(repository) + git, own)
 
+    def files_outside(self, repository: Repository | None) -> tuple[Path, ...]:
+        """Return the files in a repository, but not in the root, whose rules hold in the root; they need not exist.
+
+        The user's own file is left out: it rarely changes, and git may have to be asked for its place.
+        """
+        if repository is None:
+            return ()
+        folders = find_git_folders(repository.top) if self._respects_git else None
+        own = (folders.common / "info" / "exclude",) if folders else ()
+        above = self._root.parents[: repository.lead.count("/")]
+        names = (GITIGNORE_FILE, DOWSEIGNORE_FILE)
+        return (repository.top / ".gitmodules", *own, *(folder / name for folder in above for name in names))
+
     def read_repository_rules(self, repository: Repository) -> tuple[PlacedRules, ...]:
         """Return git's rules for a whole repository: the user's and those of `info/exclude`."""
         folders = find_git_folders(repository.top) if self._respects_git else None

@@ -87,6 +87,10 @@ class Policy:
             raise Failed(f"{printable_path(str(self.root))}: {error}. Shorten that file, and try again.") from error
         return Folder("", b"", 0, ignores, repository)
 
+    def rule_files_outside(self) -> tuple[Path, ...]:
+        """Return the files outside the root's own folders that also decide about its files; they need not exist."""
+        return self._files.files_outside(repository_around(self.root))
+
     def refusal(self, folder: Folder, name: str, form: Form) -> Verdict | None:
         """Return the verdict against an entry of a folder by its name and form alone, or None."""
         is_folder = form is Form.FOLDER

@@ -60,6 +60,10 @@ class ProjectFiles:
         self.root = self._policy.root
         self.settings = settings
 
+    def rule_files_outside(self) -> tuple[Path, ...]:
+        """Return the files whose changes no watcher of the root reports, and that decide about its files."""
+        return self._policy.rule_files_outside()
+
     def entries(self, below: str = "", on_folder: FolderCallback | None = None) -> Iterator[Entry | Verdict]:
         """Yield everything below the root or below one path, sorted by path.
 
@@ -168,6 +172,13 @@ class ProjectFiles:
         data, stat = self._read_unchanged(path)
         self._raise_if_denied(path, deny.rule_against_content(data))
         return data, stat
+
+    def read_if_allowed(self, path: str) -> tuple[bytes, Stat]:
+        """Return what `read_bytes` does, if the whole policy allows the file now; raise PathRefused otherwise."""
+        decision = self.entry_at(path)
+        if isinstance(decision, Verdict):
+            raise PathRefused(f"{path} is not read now: {decision.reason}.")
+        return self.read_bytes(path)
 
     def _raise_if_denied(self, path: str, rule: Rule | None) -> None:
         if rule:

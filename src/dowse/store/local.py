@@ -89,6 +89,7 @@ class LocalStore(LexicalSearch):
             for view in (View.PROJECT, View.DOCUMENTS)
         }
         self.references = ReferenceIndex(self.catalog, self._lock, read_references)
+        self._wait_seconds = WRITE_WAIT_SECONDS
         self._merging: threading.Thread | None = None
         self._work_start = WorkStart()
         self._lost: list[str] = []
@@ -173,9 +174,18 @@ class LocalStore(LexicalSearch):
         lost, self._lost = self._lost, []
         return lost
 
+    @contextlib.contextmanager
+    def waiting(self, seconds: float) -> Iterator[None]:
+        """Let a batch in a block wait only so long for another process that writes; StoreBusy says that it does."""
+        before, self._wait_seconds = self._wait_seconds, seconds
+        try:
+            yield
+        finally:
+            self._wait_seconds = before
+
     def apply(self, batch: Batch) -> int:
         """Make a batch durable and searchable; return the sequence number of the store after it."""
-        self._lock.acquire(WRITE_WAIT_SECONDS)
+        self._lock.acquire(self._wait_seconds)
         unfinished = list[Callable[[], None]]()
         try:
             self._catch_up()

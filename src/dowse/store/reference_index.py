@@ -19,7 +19,7 @@ from dowse.parsing.source_references import (
     unpack_references,
 )
 from dowse.store.catalog import Catalog
-from dowse.store.storage_layout import WRITE_WAIT_SECONDS
+from dowse.store.storage_layout import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS
 from dowse.system.platform import Lock
 from dowse.types import Progress, StoredDocument
 
@@ -138,17 +138,18 @@ class ReferenceIndex:
     def catch_up(self, progress: Progress | None = None, seconds: float | None = None) -> None:
         """Read the references of the documents that lack them, in steps that are kept if it is interrupted.
 
-        With `seconds`, no step begins after this time.
+        With `seconds`, no step begins after this time, and none waits long for another process that writes.
         """
+        wait_seconds = WRITE_WAIT_SECONDS if seconds is None else READ_WAIT_SECONDS
         deadline, missing = time.monotonic() + (inf if seconds is None else seconds), self.missing_documents()
         if self._catalog.fact(_FACT) != str(VERSION):
-            with self._lock.held(WRITE_WAIT_SECONDS):
+            with self._lock.held(wait_seconds):
                 if self._catalog.fact(_FACT) != str(VERSION):  # another process may have been first
                     self.forget()
         for start in range(0, len(missing), _READ_DOCUMENTS):
             if time.monotonic() > deadline:
                 return
-            self.read(missing[start : start + _READ_DOCUMENTS], WRITE_WAIT_SECONDS)
+            self.read(missing[start : start + _READ_DOCUMENTS], wait_seconds)
             if progress:
                 progress(min(start + _READ_DOCUMENTS, len(missing)), len(missing))
 

@@ -15,7 +15,7 @@ from dowse.indexes.freshness.scan import check_files, scan
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
-from dowse.types import Batch, Entry, Reason, StoredChunk
+from dowse.types import Batch, Entry, Reason, StoredChunk, Verdict
 from tests.examples import examples
 from tests.sample_data import write_tree
 from tests.store.opened_stores import found_paths
@@ -188,6 +188,7 @@ def test_a_file_refused_for_its_content_is_not_read_again(
     root: Path, source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tree(root, {"data/blob": b"\0\1\2"})
+    age(root / "data/blob")
     update(source, store)
     with monkeypatch.context() as patch:
         patch.setattr(ProjectFiles, "read", lambda *_: pytest.fail("it was read and refused before"))
@@ -196,6 +197,19 @@ def test_a_file_refused_for_its_content_is_not_read_again(
     write_tree(root, {"data/blob": "text by now"})
     assert update(source, store).added == 1
     assert update(source, store).changed_anything is False
+
+
+def test_a_file_refused_within_the_clocks_tick_is_read_again(
+    root: Path, source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that gets its text right after it was refused can have the same size and time: it was never indexed."""
+    monkeypatch.setattr(scanning, "_FINE_CLOCK_NS", 3_600_000_000_000)  # however long this test takes
+    write_tree(root, {"data/blob": "text by now"})
+    with monkeypatch.context() as patch:
+        patch.setattr(ProjectFiles, "read", lambda _, entry: Verdict(entry.path, Reason.BINARY))
+        update_index(source, store)
+    update_index(source, store)
+    assert found_paths(store, "text") == ["data/blob"]
 
 
 def test_changed_settings_take_effect_on_the_next_run(root: Path, source: ProjectFiles, store: LocalStore) -> None:

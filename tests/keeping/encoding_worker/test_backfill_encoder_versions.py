@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION
 from dowse.indexes.encoding_progress import (
     first_incomplete_version,
@@ -16,6 +18,7 @@ from dowse.indexes.encoding_progress import (
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.encoding_worker.backfill import fill_vectors
 from dowse.settings import Settings
+from dowse.store.local import LocalStore
 from tests.keeping.encoding_worker.conftest import Lengths
 
 Indexed = Callable[[Path], ProjectIndex]
@@ -138,3 +141,26 @@ def test_a_problem_is_told_until_it_is_over(root: Path, indexed: Indexed) -> Non
     record_problem(project.store, "The model is damaged.")
     encode(project, OURS)
     assert read_encoding_progress(project.store, OURS).problem is None
+
+
+def test_vectors_that_a_killed_process_deleted_are_made_again(
+    root: Path, indexed: Indexed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The record that they were complete outlived them, so that nothing was encoded after a change back."""
+    project = indexed(root)
+    encode(project, OURS)
+    really_forget = LocalStore.forget_vectors
+
+    def forget_and_die(store: LocalStore, encoder: str) -> None:
+        really_forget(store, encoder)
+        raise SystemExit("killed")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LocalStore, "forget_vectors", forget_and_die)
+        with pytest.raises(SystemExit):
+            encode(project, OTHER)
+    project.close()
+    again = indexed(root)
+    assert first_incomplete_version(again.store, OURS) == MINILM_VERSION
+    encode(again, OURS)
+    assert again.store.vector_counts(MINILM_VERSION) == (3, 3)

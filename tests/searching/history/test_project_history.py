@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -237,6 +238,19 @@ def test_reading_ends_in_time_and_goes_on_later(
         history.update(0)
         assert subjects(history) == ["Commit 3", "Commit 2"]
         assert history.update(60).text == "all 4 commits"
+
+
+def test_a_reading_that_is_killed_before_it_counts_the_commits_is_finished_later(
+    root: Path, listed: History, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All commits were read, and the counts of the turn before stayed for ever."""
+    with monkeypatch.context() as patch:
+        patch.setattr(listed.database, "settle", Mock(side_effect=SystemExit))
+        with pytest.raises(SystemExit):
+            listed.update(60)
+    with open_history(root, tmp_path / "bounded", Settings()) as again:
+        coverage = again.update(60)
+        assert (coverage.is_complete, coverage.text) == (True, "all 4 commits")
 
 
 def test_a_damaged_database_is_made_again(tmp_path: Path, root: Path, opened: OpenHistory) -> None:

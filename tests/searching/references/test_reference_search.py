@@ -11,19 +11,22 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dowse.errors import PathRefused, UsageError
+from dowse.errors import NotWritable, PathRefused, UsageError
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.reference_lookup import read_missing_references, references_now
+from dowse.indexes.reference_lookup import related_files as related_files_now
 from dowse.parsing.text_cutting import find_references as extract
 from dowse.searching.direct_index import DirectIndex
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.references.reference_search import ReferenceOptions, References, find_references
 from dowse.searching.references.related_files import find_related
 from dowse.store.catalog import Catalog
+from dowse.store.local import LocalStore
 from dowse.store.reference_index import ReferenceIndex
 from dowse.system.platform import Lock
 from dowse.types import Batch, Stat, Verdict
-from tests.sample_data import make_put
-from tests.searching.references.conftest import Find, places
+from tests.sample_data import make_put, open_indexed, write_tree
+from tests.searching.references.conftest import FILES, Find, places
 
 if TYPE_CHECKING:
     from dowse.protocols import Searchable
@@ -55,6 +58,34 @@ def test_an_unknown_name_suggests_similar_ones(find: Find) -> None:
 def test_what_is_no_name_is_refused(find: Find, name: str) -> None:
     with pytest.raises(UsageError, match="is no name"):
         find(name)
+
+
+def refuse_to_write(*_: object) -> None:
+    raise NotWritable("The index cannot be written: the disk is full.")
+
+
+def test_references_that_cannot_be_stored_are_counted_as_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ReferenceIndex, "read", refuse_to_write)
+    with closing(open_indexed(write_tree(tmp_path / "bowl", FILES))) as index:
+        files = len(index.store.paths())
+        found = references_now(index, "peel", ReferenceOptions())
+        assert (found.missing, found.coverage.pending) == (files, files)
+        assert related_files_now(index, "src/fruit/kitchen.py", 5).unread == files
+
+
+def test_a_changed_file_is_left_out_and_named_where_nothing_can_be_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with closing(open_indexed(write_tree(tmp_path / "bowl", FILES))) as index:
+        read_missing_references(index)
+        monkeypatch.setattr(LocalStore, "apply", refuse_to_write)
+        write_tree(index.root, {"src/fruit/kitchen.py": "from fruit import peel\n\npeel(2)\n"})
+        found = references_now(index, "peel", ReferenceOptions())
+        assert found.found.outdated == ["src/fruit/kitchen.py"]
+        assert {use.path for use in found.found.uses} == {"src/fruit/__init__.py", "src/fruit/apple.py"}
+        assert found.coverage.pending == 1
 
 
 def test_a_file_that_has_changed_is_left_out_and_named(project: ProjectIndex, bowl: Path, find: Find) -> None:

@@ -50,7 +50,8 @@ def find_paths(
     """Return the indexed files that still exist and match, with the project's name or without it; which ones changed since."""
     shown = ((path, shown_path(path)) for path in index.store.paths())
     matching = (one for one in shown if any(map(expression.fullmatch, one)))
-    paths = [name for path, name in matching if os.path.lexists(f"{index.root}/{path}")]
+    gone = frozenset(index.drift().gone) if index.has_pending else frozenset[str]()  # a rule may deny some by now
+    paths = [name for path, name in matching if path not in gone and os.path.lexists(f"{index.root}/{path}")]
     return paths, list(map(shown_path, pending)), coverage(index, len(pending))
 
 
