@@ -214,7 +214,8 @@ class WatchedIndex:
         elif project.whole.fact("state") == "complete" or self._may_resume():
             with self.working:
                 try:
-                    self._compare_and_apply(project, paths)
+                    # A scan of the root also compares what became pending while this thread waited.
+                    self._compare_and_apply(project, self._everywhere() if EVERYWHERE in paths else paths)
                 except NotIndexed:  # the index has just been deleted
                     raise
                 except StoreDamaged:
