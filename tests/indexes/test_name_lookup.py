@@ -1,12 +1,16 @@
 """Files and definitions are found by parts of their names, the most likely first."""
 
+import re
 import time
 from pathlib import Path
 
 import pytest
 
+from dowse.indexes.document_search import list_documents
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.name_lookup import find_names, match_quality
+from dowse.surfaces.project.path_search import find_paths
+from dowse.types import View
 from tests.sample_data import open_indexed, write_tree
 
 FILES = {
@@ -62,3 +66,16 @@ def test_a_name_that_repeats_letters_is_compared_at_once() -> None:
     assert match_quality("reference", "referen" * 36) == 0
     assert match_quality("reference", "referen" * 35 + "_c_e") > 0
     assert time.process_time() - started < 1
+
+
+def test_a_file_that_was_denied_is_not_named_while_it_is_pending(root: Path) -> None:
+    """A change of the rules is applied to twenty files before an answer."""
+    index, documents = open_indexed(root), open_indexed(root, View.DOCUMENTS)
+    assert [one.path for one in list_documents(documents)] == ["docs/shipping.md"]
+    write_tree(root, {".gitignore": "ship*\n"})
+    index.has_pending = documents.has_pending = True
+    assert names(index, "shippingcost") == []
+    assert find_paths(index, [], re.compile(".*"), str)[0] == ["tests/test_ship.py"]
+    assert list_documents(documents) == []
+    index.close()
+    documents.close()

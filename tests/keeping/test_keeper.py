@@ -349,7 +349,7 @@ def test_an_empty_folder_on_another_device_is_a_disk_that_is_not_there(
     assert len(paths()) == 3
 
 
-@pytest.mark.parametrize("change", [ProjectIndex.update, ProjectIndex.verify])
+@pytest.mark.parametrize("change", [ProjectIndex.update, ProjectIndex.verify, ProjectIndex.rebuild])
 def test_no_update_removes_the_files_of_a_disk_that_is_not_there(
     root: Path, project: ProjectIndex, paths: Paths, change: Callable[[ProjectIndex], object]
 ) -> None:

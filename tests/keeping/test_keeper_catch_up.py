@@ -203,6 +203,18 @@ def test_denied_files_are_not_shown_by_an_answer_that_compares_no_files(
 
 
 @on_linux
+def test_an_answer_that_may_lack_a_change_asks_the_policy_about_each_file(
+    project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(project) == [])
+    assert not project.has_pending
+    monkeypatch.setattr("dowse.keeping.keeper._note_changes", lambda *_: False)
+    assert keeper.catch_up(project) == ["."]
+    assert project.has_pending
+
+
+@on_linux
 def test_an_answer_does_not_wait_for_a_process_that_writes_for_long(
     root: Path, project: ProjectIndex, keep: Keep
 ) -> None:
