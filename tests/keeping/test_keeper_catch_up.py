@@ -14,7 +14,7 @@ from dowse.errors import CannotWatch
 from dowse.indexes import growing_index
 from dowse.indexes.freshness import pending_paths
 from dowse.indexes.freshness.scan import Drift
-from dowse.indexes.freshness.tree_watcher import Watcher
+from dowse.indexes.freshness.tree_watcher import EVERYWHERE, Watcher
 from dowse.indexes.index import IndexReport, ProjectIndex
 from dowse.indexes.project_search import ExactQuery, find_all_now, search_now
 from dowse.keeping import watched_index
@@ -212,6 +212,19 @@ def test_an_answer_that_may_lack_a_change_asks_the_policy_about_each_file(
     monkeypatch.setattr("dowse.keeping.keeper._note_changes", lambda *_: False)
     assert keeper.catch_up(project) == ["."]
     assert project.has_pending
+
+
+@on_linux
+def test_events_that_the_system_has_thrown_away_are_no_new_rules(root: Path, project: ProjectIndex, keep: Keep) -> None:
+    """What is not committed would be indexed with the strategy git."""
+    write_settings(project, indexingStrategy="git")
+    keeper, asked = started(project, keep), ProjectIndex(root)
+    assert eventually(lambda: keeper.catch_up(asked) == [])
+    save(root / "src/fig.py", "fig")
+    assert keeper._watched is not None
+    keeper._watched.add_paths([EVERYWHERE])
+    assert keeper.catch_up(asked) == ["src/fig.py"]
+    assert "src/fig.py" not in texts(asked)
 
 
 @on_linux

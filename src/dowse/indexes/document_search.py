@@ -85,8 +85,7 @@ def ask_documents(
     if not is_behind and index.is_ready():
         with contextlib.suppress(WordsMissing):
             found, outdated = ask(None)
-            if outdated:
-                index.reindex_for_answer(outdated[:REPAIRED_FILES])
+            if outdated and index.reindex_for_answer(outdated[:REPAIRED_FILES]):
                 found, outdated = ask(None)
             return found, coverage(index, max(pending, len(outdated)))
     from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it

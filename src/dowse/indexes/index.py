@@ -103,12 +103,12 @@ class ProjectIndex(OpenedIndex):
         """Build the index again from nothing; the settings stay, and the old index if the new one cannot be built."""
         with self._turn.held(TURN_WAIT_SECONDS):
             views = self.view
-            drift = None
+            is_elsewhere = False
             with contextlib.suppress(NotIndexed, Failed):
                 views |= self.whole.views()
-                drift = self.drift()
-            if drift:
-                self.require_mounted(drift)
+                is_elsewhere = self.is_on_another_device
+            if is_elsewhere:
+                self.require_mounted(self.drift())
             self.close()
             with replaced_store(self.folder):
                 self._open_store().add_views(views)
@@ -241,10 +241,12 @@ class ProjectIndex(OpenedIndex):
         with self._storing(), comparing(self.kept_source, self.whole, self.table):
             return reindex(self.kept_source, self.whole, paths, self.table)
 
-    def reindex_for_answer(self, paths: Iterable[str]) -> None:
-        """Bring a few files up to date if that is possible at once; the answer leaves out those that are not."""
+    def reindex_for_answer(self, paths: Iterable[str]) -> bool:
+        """Bring a few files up to date, and return whether that was possible at once; else the answer leaves them out."""
         with contextlib.suppress(NotWritable, StoreBusy), self.whole.waiting(storage_layout.READ_WAIT_SECONDS):
             self.reindex(paths)
+            return True
+        return False
 
     def encoding(self) -> "EncodingProgress | None":
         """Return how many chunks are encoded; None if the index cannot be read."""

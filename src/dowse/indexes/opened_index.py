@@ -217,10 +217,15 @@ class OpenedIndex:
         except OSError:
             return ""
 
+    @property
+    def is_on_another_device(self) -> bool:
+        """Whether the root is on another device than when it was indexed."""
+        return self.whole.fact("device") not in (None, self.device)
+
     def require_mounted(self, drift: Drift) -> None:
         """Raise Failed for a root that is empty and on another device than when it was indexed."""
         is_empty = bool(drift.gone) and not drift.files and not drift.skipped
-        if is_empty and self.whole.fact("device") not in (None, self.device):
+        if is_empty and self.is_on_another_device:
             raise Failed(f"{self.root} is empty and on another device; its index is kept. Mount the disk again.")
 
     def record_device(self) -> None:

@@ -307,8 +307,7 @@ def _search_verified(
     vectors = encode_query(index, query, options.mode, encoder, store, stored_share=(files or store).stored_share)
     options = replace(options, masks_secrets=masks, score_texts=text_scorer(index, query, options, encoder))
     found = search_store(files or store, read, query, options, vectors)
-    if found.outdated and files is None:
-        index.reindex_for_answer(found.outdated[:REPAIRED_FILES])
+    if found.outdated and files is None and index.reindex_for_answer(found.outdated[:REPAIRED_FILES]):
         store.refresh()
         found = search_store(store, read, query, options, vectors)
     return replace(found, skipped_method=vectors.skipped_method) if vectors.skipped_method else found

@@ -39,8 +39,7 @@ def references_now(index: ProjectIndex, name: str, options: ReferenceOptions, pe
         return find_references(store, whole.references, index.read_bytes, name, options)
 
     found = answer()
-    if found.outdated:
-        index.reindex_for_answer(found.outdated[:REPAIRED_FILES])
+    if found.outdated and index.reindex_for_answer(found.outdated[:REPAIRED_FILES]):
         found = answer()
     return FoundReferences(found, coverage(index, max(pending, missing, len(found.outdated))), missing)
 

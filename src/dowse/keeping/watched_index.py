@@ -141,11 +141,11 @@ class WatchedIndex:
             return
         self.lost_events.note_events(len(paths))
         names = {path.rpartition("/")[2] for path in paths}
-        if not names.isdisjoint((*RULE_NAMES, ".gitmodules")):
+        if has_new_rules := not names.isdisjoint((*RULE_NAMES, ".gitmodules")):
             paths.append(EVERYWHERE)  # the set of ignored files may have changed
-            self._has_old_settings = self._has_old_settings or ".git" in names  # the repository has rules elsewhere
         self.pending_paths.add(paths, self.lost_events.last_event_at - age_seconds)
-        self._has_new_rules = self._has_new_rules or EVERYWHERE in paths
+        self._has_new_rules = self._has_new_rules or has_new_rules
+        self._has_old_settings = self._has_old_settings or ".git" in names  # the repository has rules elsewhere
 
     def watch_folder(self, folder: str) -> None:
         """Watch a folder that is about to be listed, so that no change in it is missed."""
