@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-VERSION = 7
-"""Raise it whenever the same text would have other references; stored references are then made again."""
+VERSION = 8
+"""Raise it whenever the same file would have other references or another module; stored references are then made again."""
 
 KINDS = ("", "definition", "call", "import", "inheritance", "annotation", "mention", "declaration", "typed")
 _, DEFINITION, CALL, IMPORT, INHERITANCE, ANNOTATION, MENTION, DECLARATION, TYPED = range(len(KINDS))

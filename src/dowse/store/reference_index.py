@@ -4,6 +4,7 @@ Searches do not need them, and reading them would take a fifth of the time of in
 which go with their documents; what is missing is what a document has no row for.
 """
 
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from math import inf
@@ -32,8 +33,10 @@ _READ_DOCUMENTS = 250
 """Documents whose references are read before they are stored: enough for two processes."""
 _FACT = "references"
 """The fact of the catalog that names the version of its references; without it, none were asked for yet."""
-_FOLDER_MODULES = frozenset({"__init__", "index", "mod", "lib", "init", "main", "package"})
-"""Names of files that are imported by the name of their folder."""
+_FOLDER_FILE = re.compile(
+    r"(?:^|/)(?:__init__\.pyi?|index(?:\.d)?\.(?:[cm]?[jt]s|[jt]sx|vue|svelte)|(?:mod|lib|main)\.rs|init\.lua)$"
+)
+"""Files that are imported by the name of their folder. Another language's `main` or `lib` is a module like any other."""
 
 _ROW = "SELECT documents.id, path, language, data FROM"
 _OF_DOCUMENT = "CROSS JOIN source_references ON document_id = documents.id"
@@ -59,9 +62,15 @@ class ReferenceRow(NamedTuple):
 
 def module_of(path: str) -> str:
     """Return the last part of the name by which other files import a file."""
-    file = PurePosixPath(path)
-    stem = file.name.partition(".")[0]
-    return file.parent.name if stem in _FOLDER_MODULES or file.suffix == ".go" else stem
+    if path.endswith(".go"):
+        return PurePosixPath(path).parent.name
+    return PurePosixPath(import_path(path)).name.partition(".")[0]
+
+
+def import_path(path: str) -> str:
+    """Return a path as imports name it: without its ending, and the folder for a file that stands for it."""
+    folder = _FOLDER_FILE.sub("", path)
+    return folder if folder != path else re.sub(r"(\.d)?\.\w+$", "", path)
 
 
 def read_none(documents: Iterable[StoredDocument]) -> Iterator[tuple[StoredDocument, bytes | None]]:
@@ -93,10 +102,10 @@ class ReferenceIndex:
         rows = self._catalog.rows(f"{_ROW} documents {_OF_DOCUMENT} WHERE path = ? AND views & 1", (path,))
         return ReferenceRow(*rows[0]) if rows else None
 
-    def paths_of_module(self, module: str) -> list[str]:
-        """Return the paths of the files that are imported by this name."""
-        query = f"SELECT path FROM source_references {_AND_DOCUMENT} WHERE module = ? ORDER BY path"  # noqa: S608 - as above
-        return [row[0] for row in self._catalog.rows(query, (module,))]
+    def paths_of_module(self, module: str) -> list[tuple[str, str]]:
+        """Return the paths of the files that are imported by this name, each with its language."""
+        query = f"SELECT path, language FROM source_references {_AND_DOCUMENT} WHERE module = ? ORDER BY path"  # noqa: S608 - as above
+        return [(path, language) for path, language in self._catalog.rows(query, (module,))]
 
     def has_path(self, path: str) -> bool:
         return bool(self._catalog.rows("SELECT 1 FROM documents WHERE path = ? AND views & 1", (path,)))

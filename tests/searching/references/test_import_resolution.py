@@ -19,6 +19,12 @@ FILES = {
     "r/src/lib.rs": "", "r/src/x/mod.rs": "", "r/src/y.rs": "",
     "c/a.c": "", "c/a.h": "", "c/inc/deep/b.h": "",
     "lib/r/a.rb": "", "lib/r/b.rb": "",
+    "svc/go.mod": "module ex.org/m/svc\n", "svc/a.go": "package svc\n", "svc/lib/a.go": "package lib\n",
+    "svc/cmd/main.go": "package main\n", "packages/core/src/deep.ts": "",
+    "app/main.py": "", "app/lib.py": "", "app/mod.py": "", "app/use.py": "", "app/main.js": "",
+    "scripts/deep/use.py": "", "scripts/deep/aid.js": "",
+    "c/inc/deep/main.h": "", "lib/r/main.rb": "", "web/deep/pear.service.ts": "",
+    "lua/p/init.lua": "", "lua/p/main.lua": "", "lua/top.lua": "",
 }  # fmt: skip
 
 
@@ -48,6 +54,12 @@ def test_an_import_means_these_files(resolver: tuple[SourceFiles, ImportResolver
         ("top.go", "ex.org/m/sub", "", ["sub/s.go"]),
         ("sub/s.go", "ex.org/m", "", ["top.go"]),
         ("top.go", "sub", "", []),
+        ("svc/cmd/main.go", "ex.org/m/svc/lib", "", ["svc/lib/a.go"]),
+        ("svc/cmd/main.go", "ex.org/m/svc", "", ["svc/a.go"]),
+        ("svc/cmd/main.go", "ex.org/m/sub", "", ["sub/s.go"]),
+        ("svc/cmd/main.go", "ex.org/mm/sub", "", []),
+        ("web/app.ts", "@deep/pear.service", "f", ["web/deep/pear.service.ts"]),
+        ("web/app.ts", "@org/core/deep", "f", ["packages/core/src/deep.ts"]),
         ("j/B.java", "j", "A", ["j/A.java"]),
         ("j/A.java", "j", "B", []),
         ("r/src/y.rs", "crate::x", "f", ["r/src/x/mod.rs"]),
@@ -58,6 +70,18 @@ def test_an_import_means_these_files(resolver: tuple[SourceFiles, ImportResolver
         ("c/a.c", "stdio.h", "*", []),
         ("lib/r/a.rb", "r/b", "*", ["lib/r/b.rb"]),
         ("lib/r/a.rb", "./b", "*", ["lib/r/b.rb"]),
+        # the names that stand for a folder in another language
+        ("app/use.py", "app.main", "f", ["app/main.py"]),
+        ("app/use.py", "app.lib", "f", ["app/lib.py"]),
+        ("app/use.py", "app", "mod", ["app/mod.py"]),
+        ("app/use.py", "main", "f", ["app/main.py"]),
+        ("c/a.c", "deep/main.h", "*", ["c/inc/deep/main.h"]),
+        ("lib/r/a.rb", "r/main", "*", ["lib/r/main.rb"]),
+        ("lua/top.lua", "p", "", ["lua/p/init.lua"]),
+        ("lua/top.lua", "p.main", "", ["lua/p/main.lua"]),
+        # a file of another language that is nearer, and a name with a dot
+        ("scripts/deep/use.py", "aid", "", ["scripts/aid.py"]),
+        ("web/app.ts", "@/deep/pear.service", "f", ["web/deep/pear.service.ts"]),
     ):
         files, imports = resolver
         file = files.at(path)

@@ -1,6 +1,9 @@
 """A use means one definition of its name: told apart by scope, import and receiver, with a confidence."""
 
-from tests.searching.references.conftest import Find, places
+from pathlib import Path
+
+from tests.sample_data import write_tree
+from tests.searching.references.conftest import Find, finder, indexed, places
 
 
 def test_an_import_tells_two_functions_of_one_name_apart(find: Find) -> None:
@@ -44,3 +47,14 @@ def test_files_that_pass_a_name_on_are_followed(find: Find) -> None:
 def test_a_go_package_is_its_folder(find: Find) -> None:
     assert places(find("stir")) == ["bar.go:3 call certain"]
     assert places(find("Mix")) == ["cmd/main.go:5 call certain"]
+
+
+def test_a_module_that_one_file_declares_is_another_file(tmp_path: Path) -> None:
+    """The whole path before a call of Rust was taken for a type, whose members are elsewhere."""
+    files = {
+        "Cargo.toml": '[package]\nname = "m"\n',
+        "src/lib.rs": "pub mod util;\n\npub fn go() {\n    crate::util::plum(1);\n}\n",
+        "src/util.rs": "pub fn plum(n: i32) -> i32 {\n    n\n}\n",
+    }
+    with indexed(write_tree(tmp_path, files)) as index:
+        assert places(finder(index)("plum")) == ["src/lib.rs:4 call likely"]

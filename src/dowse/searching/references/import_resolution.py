@@ -10,7 +10,7 @@ from dowse.errors import PathRefused
 from dowse.parsing.source_references import Import
 from dowse.searching.found_files import ReadBytes
 from dowse.searching.references.reference_files import SourceFile, SourceFiles
-from dowse.store.reference_index import module_of
+from dowse.store.reference_index import import_path, module_of
 
 _SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte")
 _SCRIPTS = ("", *_SCRIPT_ENDINGS, *(f"/index{ending}" for ending in _SCRIPT_ENDINGS))
@@ -45,9 +45,9 @@ class ImportResolver:
     def _existing(self, paths: Iterable[str]) -> list[str]:
         return [path for path in paths if self._files.exists(path)][:1]
 
-    def _ending_in(self, suffix: str) -> list[str]:
-        """Return the paths whose module has this path at its end."""
-        found = ((path, _without_ending(path)) for path in self._files.of_module(suffix.rsplit("/", 1)[-1]))
+    def _ending_in(self, suffix: str, family: str) -> list[str]:
+        """Return the paths of a language whose module has this path at its end."""
+        found = ((path, import_path(path)) for path in self._files.of_module(_last_name(suffix), family))
         return [path for path, name in found if name == suffix or name.endswith(f"/{suffix}")]
 
     def _python(self, file: SourceFile, imported: Import) -> list[str]:
@@ -65,8 +65,8 @@ class ImportResolver:
         suffix = "/".join(parts)
         roots = [
             (path, prefix)
-            for path in self._ending_in(suffix) if suffix
-            and not self._files.exists(f"{(prefix := _without_ending(path)[: -len(suffix)])}__init__.py")
+            for path in self._ending_in(suffix, file.family) if suffix
+            and not self._files.exists(f"{(prefix := import_path(path)[: -len(suffix)])}__init__.py")
         ]  # fmt: skip
         if len(parts) == 1:
             roots = [one for one in roots if one[1] in _SOURCE_FOLDERS or file.path.startswith(one[1])]
@@ -79,32 +79,34 @@ class ImportResolver:
             bare = re.sub(r"\.(m|c)?jsx?$", "", target)
             target = "" if target == "." else target
             return self._existing(f"{base}{ending}".lstrip("/") for base in (target, bare) for ending in _SCRIPTS)
-        alias = re.match(r"(?:@|~|#|src|\$\w+)/(.+)", module)
-        if alias:
-            found = self._ending_in(re.sub(r"\.(m|c)?[jt]sx?$", "", alias[1]))
-            return _nearest(file.path, found)
+        alias = re.match(r"(?:@|~|#|src|\$\w+)/(.+)", module) or re.match(r"[@~#$](.+/.+)", module)
+        below_alias = self._ending_in(re.sub(r"\.(m|c)?[jt]sx?$", "", alias[1]), file.family) if alias else []
+        if alias and not module.startswith(f"@{alias[1]}"):
+            return _nearest(file.path, below_alias)
         name, _, below = re.sub(r"^@[^/]+/", "", module).partition("/")
         entries = [f"/{name}/{folder}{below or 'index'}" for folder in ("src/", "", "lib/")]
         found = [
             path
-            for path in self._files.of_module(below.rsplit("/", 1)[-1] if below else "src")
-            + ([] if below else self._files.of_module(name))
+            for path in self._files.of_module(_last_name(below) if below else "src", file.family)
+            + ([] if below else self._files.of_module(name, file.family))
             if any(f"/{path}".startswith(f"{entry}.") or f"{entry}." in f"/{path}" for entry in entries)
         ]
-        return _nearest(file.path, found)
+        return _nearest(file.path, found or below_alias)  # `@app/lib` is a package, or a folder that goes by this name
 
     def _go(self, _: SourceFile, imported: Import) -> list[str]:
-        module = self.go_module
-        if not module or not (imported.module == module or imported.module.startswith(f"{module}/")):
-            return []
-        folder = imported.module[len(module) + 1 :]
-        paths = self._files.of_module(folder.rsplit("/", 1)[-1])
-        return [path for path in paths if dirname(path) == folder and not path.endswith("_test.go")]
+        for root, module in self.go_modules.items():
+            if module and f"{imported.module}/".startswith(f"{module}/"):
+                folder = normpath(f"{root}{imported.module[len(module) + 1 :]}").removeprefix(".")
+                paths = self._files.of_module(PurePosixPath(folder).name, "go")
+                return [path for path in paths if dirname(path) == folder and not path.endswith("_test.go")]
+        return []
 
     @cached_property
-    def go_module(self) -> str:
-        """The path by which Go files import the root; empty if there is no go.mod."""
-        return self._find("go.mod", r"^module\s+\"?([^\s\"]+)")
+    def go_modules(self) -> dict[str, str]:
+        """The folders with a go.mod, each with the path by which Go files import it, the longest path first."""
+        files = [path for path in self._files.of_module("go", "text") if PurePosixPath(path).name == "go.mod"]
+        found = {path.removesuffix("go.mod"): self._find(path, r"^module\s+\"?([^\s\"]+)") for path in files}
+        return dict(sorted(found.items(), key=lambda one: -len(one[1])))
 
     def _find(self, path: str, pattern: str) -> str:
         """Return what a pattern finds in a small file; empty if there is none."""
@@ -146,7 +148,7 @@ class ImportResolver:
         parts = [part for part in parts[1:] if part not in ("self", "super")]
         for end in range(len(parts), 0, -1):
             for start in range(end if root != "?" else 1):
-                found = self._ending_in("/".join(parts[start:end]))
+                found = self._ending_in("/".join(parts[start:end]), file.family)
                 if found := [path for path in found if path.endswith(".rs") and (root == "?" or path.startswith(root))]:
                     return _nearest(file.path, found)
         return self._existing([f"{root}src/lib.rs", f"{root}src/main.rs"]) if root != "?" else []
@@ -155,7 +157,7 @@ class ImportResolver:
     def _rust_crates(self) -> dict[str, str]:
         """The folder of each crate of the project by its name."""
         crates = {}
-        for path in self._files.of_module("src"):
+        for path in self._files.of_module("src", "rust"):
             root = path.removesuffix("src/lib.rs").removesuffix("src/main.rs")
             if root != path and (match := self._find(f"{root}Cargo.toml", r"^name\s*=\s*\"([\w-]+)\"")):
                 crates[match.replace("-", "_")] = root
@@ -169,23 +171,25 @@ class ImportResolver:
             return [beside]
         suffix = imported.module.lstrip("./")
         stem = PurePosixPath(suffix).name.partition(".")[0]
-        return _nearest(file.path, [path for path in self._files.of_module(stem) if f"/{path}".endswith(f"/{suffix}")])
+        return _nearest(
+            file.path, [path for path in self._files.of_module(stem, file.family) if f"/{path}".endswith(f"/{suffix}")]
+        )
 
     def _ruby(self, file: SourceFile, imported: Import) -> list[str]:
         module = imported.module.removesuffix(".rb")
         if module.startswith("."):
             return self._existing([f"{_beside(file, module)}.rb"])
-        return _nearest(file.path, self._ending_in(module))
+        return _nearest(file.path, self._ending_in(module, file.family))
 
     def _dart(self, file: SourceFile, imported: Import) -> list[str]:
         if not imported.module.startswith(("package:", "dart:")):
             return self._existing([_beside(file, imported.module)])
         suffix = imported.module.partition("/")[2].removesuffix(".dart")
-        return _nearest(file.path, self._ending_in(suffix)) if suffix else []
+        return _nearest(file.path, self._ending_in(suffix, file.family)) if suffix else []
 
     def _dotted(self, file: SourceFile, imported: Import) -> list[str]:
         """Lua and Haskell: the path of a module is its name."""
-        return _nearest(file.path, self._ending_in(imported.module.replace(".", "/")))
+        return _nearest(file.path, self._ending_in(imported.module.replace(".", "/"), file.family))
 
     def _defining(self, file: SourceFile, name: str) -> list[str]:
         """Return the files of the same family that define a name."""
@@ -201,14 +205,13 @@ def _beside(file: SourceFile, path: str) -> str:
     return normpath(f"{file.folder}/{path}").lstrip("/")
 
 
+def _last_name(path: str) -> str:
+    """Return the name of the module that a path without its ending leads to."""
+    return path.rsplit("/", 1)[-1].partition(".")[0]
+
+
 def _below(module: str, name: str) -> str:
     return f"{module}{name}" if module.endswith(".") else f"{module}.{name}"
-
-
-def _without_ending(path: str) -> str:
-    """Return a path as imports name it: without its ending, and the folder for a file that stands for it."""
-    name = re.sub(r"(\.d)?\.\w+$", "", path)
-    return re.sub(r"(^|/)(__init__|index|mod|lib|init|main)$", "", name)
 
 
 def _nearest(path: str, found: list[str]) -> list[str]:

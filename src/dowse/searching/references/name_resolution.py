@@ -208,8 +208,11 @@ class NameResolution:
             return self._own_member(file, use)
         if bindings := file.bindings(use.receiver):
             return self._member_of_import(file, bindings)
+        modules = self._in_modules(file, last)
         if type_ := self._types.of(file, use, use.receiver):
-            return self._member_of_type(file, type_)
+            meaning = self._member_of_type(file, type_)
+            if meaning != _NOTHING or not modules:
+                return meaning  # else it is a module that one file declares and another one is: `mod util;`
         outer = file.bindings(first) if rest else []
         if outer and not any(self._resolver.files_of(file, one) for one in outer):
             return _NOTHING  # of another library
@@ -217,14 +220,8 @@ class NameResolution:
         if owned:
             is_sure = any(one.file is file or one.file.is_in_package_of(file) for one in owned)
             return _certain_if_one(owned, is_sure=is_sure)
-        if file.family not in _EXPLICIT:
-            modules = [
-                one
-                for one in self._of_family(file)
-                if not one.use.within and last in ("crate", "$crate", module_of(one.file.path), one.file.package_name)
-            ]
-            if modules:
-                return Confidence.LIKELY, modules
+        if modules:
+            return Confidence.LIKELY, modules
         if self.classes.has(last, file.family) and (found := self.classes.members(last, self._of_family(file))):
             return Confidence.LIKELY, found
         confidence, members = self._member_of_variable(file, last)
@@ -232,6 +229,13 @@ class NameResolution:
         if is_foreign and not self._is_defined(last, file):  # a class or constant of another library, or a literal
             confidence = min(confidence, Confidence.POSSIBLE)
         return confidence, members
+
+    def _in_modules(self, file: SourceFile, name: str) -> list[DefinedName]:
+        """Return the definitions at the top of the files that are a module of this name, where it needs no import."""
+        if file.family in _EXPLICIT:
+            return []
+        tops = (one for one in self._of_family(file) if not one.use.within)
+        return [one for one in tops if name in ("crate", "$crate", module_of(one.file.path), one.file.package_name)]
 
     def _is_defined(self, name: str, file: SourceFile) -> bool:
         files = (other for other in self._sources.with_name(name) if other.family == file.family)

@@ -15,6 +15,13 @@ FAMILIES = {
     "java": "jvm", "kotlin": "jvm", "scala": "jvm", "groovy": "jvm",
 }  # fmt: skip
 """Languages that use each other's names; any other language is a family of its own."""
+
+
+def family_of(language: str) -> str:
+    """Return the name of the languages that use each other's names with a language."""
+    return FAMILIES.get(language, language)
+
+
 TYPES = frozenset(
     {"class", "struct", "interface", "trait", "enum", "object", "type", "module", "extension", "namespace"}
 )
@@ -32,7 +39,7 @@ class SourceFile:
     @property
     def family(self) -> str:
         """The name of the languages that use each other's names."""
-        return FAMILIES.get(self.language, self.language)
+        return family_of(self.language)
 
     @cached_property
     def folder(self) -> str:
@@ -107,8 +114,11 @@ class SourceFiles:
         self._files: dict[str, SourceFile | None] = {}
         self.paths_with: Callable[[str], Collection[str]] = cache(index.paths_with)
         """Returns the paths of the files that may define, use or import a name."""
-        self.of_module: Callable[[str], list[str]] = cache(index.paths_of_module)
-        """Returns the paths of the files that are imported by a name, without the folders before it."""
+        self._of_module: Callable[[str], list[tuple[str, str]]] = cache(index.paths_of_module)
+
+    def of_module(self, module: str, family: str) -> list[str]:
+        """Return the paths of the files that a language imports by a name, without the folders before it."""
+        return [path for path, language in self._of_module(module) if family_of(language) == family]
 
     def at(self, path: str) -> SourceFile | None:
         """Return the file at a path; None if it has no references."""
