@@ -111,10 +111,10 @@ class ArchiveWords:
 def look_up_words(store: Searchable, text: str, *, fuzzy: bool = True) -> ArchiveWords:
     """Return the words of a query with their spellings in the archives: longer words and typos only if `fuzzy`.
 
-    Each word counts once; scripts without spaces are split into pairs of characters.
+    Each word counts once; scripts without spaces are split into pairs of characters. In an empty archive there are none.
     """
-    words = list(dict.fromkeys(split_unspaced(_WORD.findall(text))))[:MAX_QUERY_WORDS]
     chunks = store.chunk_count()
+    words = list(dict.fromkeys(split_unspaced(_WORD.findall(text))))[: MAX_QUERY_WORDS if chunks else 0]
     spelled = [
         dict(_spellings(store, word, chunks, is_last=word == words[-1])) if fuzzy else {word: 1.0} for word in words
     ]

@@ -83,6 +83,18 @@ def content_of(result: CallToolResult) -> Reply:
     return dict(result.structured_content or {})
 
 
+@pytest.mark.parametrize("empty", ["the pages", "the reports", "both"])
+async def test_an_archive_without_a_document_is_searched_like_any_other(tmp_path: Path, empty: str) -> None:
+    """Every query of words ended in an error: no word weighs anything there."""
+    for name in ("research-archive", "url-content-archive"):
+        (tmp_path / name).mkdir()
+    found = make_archives(tmp_path, RESEARCH if empty == "the pages" else {}, PAGES if empty == "the reports" else {})
+    index_archives(found).close()
+    async with connect("auto", found, keeps_fresh=True) as client:
+        titles = [one["document"]["title"] for one in await find(client, "gradient learning")]
+    assert titles == {"the pages": ["Introduction to Machine Learning"], "the reports": ["Algorithms"]}.get(empty, [])
+
+
 async def test_the_specification_s_example_field_for_field(mode: str, locations: ArchiveLocations) -> None:
     arguments = {"query": "machine learning", "fuzzy": True, "includeCitations": True, "limit": 5}
     reply = content_of(await call(mode, locations, "searchLocalArchives", arguments))
