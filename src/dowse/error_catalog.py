@@ -4,6 +4,7 @@ A user's message holds no absolute path and nothing technical.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from dowse.visible_text import strip_invisible
@@ -73,13 +74,13 @@ _ABSOLUTE = re.compile(r"[/\\]|~[^/\\]*(?:[/\\]|$)|\w+:[/\\]")
 """The beginning of an absolute path on any system: a slash, a home, a drive or a scheme."""
 
 
-def user_message(code: str, facts: dict[str, Any]) -> str:
+def user_message(code: str, facts: Mapping[str, Any]) -> str:
     """Return the message for a user; an absolute path is shown by its last part alone."""
-    shown = facts | {name: _shown(facts[name]) for name in ("path", "pattern") if name in facts}
+    shown = {**facts, **{name: _shown(facts[name]) for name in ("path", "pattern") if name in facts}}
     return CATALOG[code][0].format(**shown)
 
 
-def developer_message(code: str, facts: dict[str, Any]) -> str:
+def developer_message(code: str, facts: Mapping[str, Any]) -> str:
     """Return the message for a developer, which begins with the code."""
     return f"{code}: {CATALOG[code][1].format(**facts).strip()}"
 

@@ -48,6 +48,8 @@ Signal
 └── TooManyRules                     an ignore file has more rules than are read
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from dowse.error_catalog import UNKNOWN_FACTS, user_message
@@ -58,6 +60,8 @@ class DowseError(Exception):
 
     exit_code = 3
     code = "FAILED"
+    facts: Mapping[str, Any] = MappingProxyType({})
+    """What the messages of the error catalog name."""
 
 
 class UsageError(DowseError):

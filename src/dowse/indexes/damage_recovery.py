@@ -69,7 +69,7 @@ def with_index_facts(error: DowseError, project: ProjectIndex) -> DowseError:
     """Return the error with what its messages say of the index it is about."""
     if isinstance(error, CatalogError | UsageError) or error.code not in CATALOG:
         return error
-    facts: dict[str, Any] = {"detail": str(error), "index": shown_folder(project.folder)}
+    facts: dict[str, Any] = {"detail": str(error), "index": shown_folder(project.folder), **error.facts}
     if error.code == DiskFull.code:
         free = shutil.disk_usage(_existing(project.folder)).free
         facts |= {"needed": _needed_mb(project), "available": free // 10**6}

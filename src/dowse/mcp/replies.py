@@ -7,7 +7,7 @@ from json.encoder import encode_basestring
 from typing import Any, TypeVar
 
 from dowse.error_catalog import CATALOG, developer_message
-from dowse.errors import CatalogError, DowseError, PathRefused, UsageError
+from dowse.errors import CatalogError, DowseError, UsageError
 from dowse.mcp.tools import Call
 from dowse.system.platform import storage_root
 from dowse.types import Coverage
@@ -166,8 +166,7 @@ def error_reply(error: DowseError) -> dict[str, Any]:
         message = without_storage_root(str(error))
         return {"code": error.code, "userMessage": message, "developerMessage": f"{error.code}: {error}"}
     if not isinstance(error, CatalogError):
-        facts = error.facts if isinstance(error, PathRefused) else {}
-        error = CatalogError(error.code if error.code in CATALOG else "FAILED", detail=str(error), **facts)
+        error = CatalogError(error.code if error.code in CATALOG else "FAILED", detail=str(error), **error.facts)
     developer = developer_message(error.code, error.facts)
     return {"code": error.code, "userMessage": str(error), "developerMessage": developer}
 
