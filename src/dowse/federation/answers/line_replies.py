@@ -81,10 +81,13 @@ def references_text(name: str, found: References, show: ShowPath, *, unread: int
         parts.append("  overridden or implemented at")
         parts += _places(found.overrides, 0, show)
     if found.owners:
-        rows = [f"  {owner.name}  {owner.uses} uses  ({show(owner.path)}:{owner.line})" for owner in found.owners]
+        rows = [
+            f"  {owner.name}  {pluralize(owner.uses, 'use')}  ({show(owner.path)}:{owner.line})"
+            for owner in found.owners
+        ]
         return "\n".join([*parts, f"  {len(found.owners)} things have this name; ask for one of them:", *rows])
     if set(found.confidences) == {Confidence.TEXT.word}:
-        parts.append(f"  no use is known by syntax; {found.total} lines have the word:")
+        parts.append(f"  no use is known by syntax; {pluralize(found.total, 'line has', 'lines have')} the word:")
     else:
         parts.append(f"  {pluralize(found.total, 'use')} in {pluralize(found.files, 'file')}{state}")
     writes = _writes(name)
