@@ -83,6 +83,31 @@ def test_a_second_run_reads_nothing(source: ProjectFiles, store: LocalStore, mon
     assert (report.unchanged, report.changed_anything) == (3, False)
 
 
+def test_no_moment_has_a_file_in_its_old_and_its_new_folder(
+    root: Path, source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A renamed folder counted twice until all of its files were added."""
+    files = {f"old/{number}.py": f"def fruit_{number}(): ...\n" for number in range(40)}
+    write_tree(root, files | {"old/copy.py": files["old/3.py"], "old/kept.py": "def kept(): ...\n"})
+    update(source, store)
+    monkeypatch.setattr(indexer, "FIRST_BATCH_FILES", 5)
+    monkeypatch.setattr(indexer, "BATCH_FILES", 5)
+    (root / "old").rename(root / "new")
+    write_tree(root, {"old/kept.py": "def kept(): ...\n"})
+    total, really_apply, counts = len(list(store.documents())), store.apply, list[int]()
+
+    def apply(batch: Batch) -> object:
+        done = really_apply(batch)
+        counts.append(len(list(store.documents())))
+        return done
+
+    monkeypatch.setattr(store, "apply", apply)
+    report = update(source, store)
+    assert (report.added, report.removed) == (42, 41)
+    assert len(counts) > 5
+    assert max(counts) <= total + 2  # the new file, and one of two with the same content
+
+
 def test_only_what_changed_is_done_again(root: Path, source: ProjectFiles, store: LocalStore) -> None:
     update(source, store)
     before = {document.path: document.id for document in store.documents()}

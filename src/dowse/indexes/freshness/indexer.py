@@ -135,7 +135,7 @@ def apply_drift(
     expect([*drift.new, *drift.changed])
     total = len(drift.new) + len(drift.changed)
     is_encoded = table is not no_table and total >= ENCODED_BY_PARSERS_FILES and not is_memory_small()
-    pending = _PendingBatch(store, report, table)
+    pending = _PendingBatch(source, store, report, table, drift.gone)
     known = {entry.path for entry in drift.changed}
     try:
         started = (
@@ -149,9 +149,8 @@ def apply_drift(
             if progress:
                 progress(done, total)
         for path in drift.gone:  # last, for a file that was moved has the chunks of the one that is gone
-            if not isinstance(source.entry_at(path), Entry):  # it may have come back since the scan
-                pending.drops.append(path)
-                pending.flush_if_full()
+            pending.drop_gone(path)
+            pending.flush_if_full()
     except KeyboardInterrupt:
         pending.flush()
         raise
@@ -218,7 +217,10 @@ def _start_representation(
         parsed = wait()
         if isinstance(parsed, Verdict):
             return parsed
-        return _make_put_like(parsed, *twin) if twin and not parsed.problem else make_put(parsed)
+        if not pending or not twin or parsed.problem:
+            return make_put(parsed)
+        pending.drop_gone(twin[0].path)
+        return _make_put_like(parsed, *twin)
 
     return finish
 
@@ -231,9 +233,12 @@ def make_put(parsed: "ParsedDocument") -> Put:
 class _PendingBatch:
     """The batch that is being collected."""
 
-    def __init__(self, store: LocalStore, report: IndexReport, table: OpenTable) -> None:
+    def __init__(
+        self, source: ProjectFiles, store: LocalStore, report: IndexReport, table: OpenTable, gone: Iterable[str]
+    ) -> None:
         self.report = report
-        self._store = store
+        self._source, self._store = source, store
+        self._gone = set(gone)
         self.table = cache(table)
         self._limit = min(FIRST_BATCH_FILES, scaled(BATCH_FILES))
         self._is_first = True
@@ -274,6 +279,13 @@ class _PendingBatch:
         self._characters += sum(len(put.document.reading.text) for put in puts)
         self._files += 1
         self._updated += is_known
+
+    def drop_gone(self, path: str) -> None:
+        """Remove a file that was gone at the scan, once: with the file that it was moved to, so that no moment has both."""
+        if path in self._gone:
+            self._gone.remove(path)
+            if not isinstance(self._source.entry_at(path), Entry):  # it may have come back since
+                self.drops.append(path)
 
     def skip(self, entry: Entry, verdict: Verdict, *, is_known: bool) -> None:
         """Leave a file out for a reason; what is stored of it is removed."""
