@@ -169,9 +169,9 @@ function startSearch(form) {
     const paths = (place) => [...place.querySelectorAll(".hit h2 a")].map((one) => one.title);
     const old = paths(results), now = paths(fresh), count = now.filter((one) => !old.includes(one)).length;
     const isSame = old.join() === now.join();
-    const news = count ? count + " new result" + (count > 1 ? "s" : "") : isSame ? "" : "The results have a new order";
+    const news = count ? count + " new result" + (count > 1 ? "s" : "") : "The results have a new order";
     const isFree = !scrollY && !isUsed() && !results.contains(document.activeElement);
-    if (isFree) { tell(news); put(fresh); return; }
+    if (isFree) { if (!isSame) tell(news); put(fresh); return; }
     shown.replaceWith(fresh.querySelector(".growth")?.cloneNode(true) || "");
     if (isSame) results.querySelector(".summary").replaceWith(fresh.querySelector(".summary"));
     else tell(news, () => { tell(""); put(fresh); scrollTo(0, 0); box.focus(); });
