@@ -23,8 +23,9 @@ def test_index_without_a_folder_takes_the_project_around(run: Run, root: Path, m
 
 def test_status_lists_the_changes_that_a_watcher_has_noticed_and_not_indexed_yet(run: Run, root: Path) -> None:
     run("index", root)
+    write_tree(root, {".env": "TOKEN=1\n", "src/apple.py": "def changed(): ...\n", "docs/guide.md": "# Changed\n"})
     noticed = PendingPaths(storage_layout.index_folder(root))
-    noticed.add(["src/apple.py", "docs/guide.md"], 0)
+    noticed.add([".env", "src/apple.py", "docs/guide.md"], 0)
     noticed.save()
     assert "\n  pending: 2 paths, docs/guide.md, src/apple.py" in run("status", root).out
 

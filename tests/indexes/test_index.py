@@ -294,7 +294,12 @@ def outdated_in_references(project: ProjectIndex) -> tuple[str, ...]:
     return tuple(references_now(project, "apple", ReferenceOptions()).found.outdated)
 
 
-@pytest.mark.parametrize("ask", [outdated_in_a_search, outdated_in_a_joined_search, outdated_in_references])
+each_search = pytest.mark.parametrize(
+    "ask", [outdated_in_a_search, outdated_in_a_joined_search, outdated_in_references]
+)
+
+
+@each_search
 def test_a_changed_file_is_left_out_and_named_while_another_process_writes(
     project: ProjectIndex, ask: Callable[[ProjectIndex], tuple[str, ...]]
 ) -> None:
@@ -307,6 +312,19 @@ def test_a_changed_file_is_left_out_and_named_while_another_process_writes(
         assert waits
         assert max(waits) <= 1.0
     assert ask(project) == ()
+
+
+@each_search
+def test_a_file_that_a_rule_has_just_denied_is_not_named_among_changed_ones(
+    project: ProjectIndex, ask: Callable[[ProjectIndex], tuple[str, ...]]
+) -> None:
+    read_missing_references(project)
+    assert ask(project) == ()
+    write_tree(project.root, {".gitignore": "apple.py\n"})
+    denying = ProjectIndex(project.root)
+    denying.has_pending = True  # as the keeper says, which has seen the rule
+    with another_writer(project):
+        assert ask(denying) == (".",)
 
 
 def test_no_code_of_the_project_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -203,6 +203,20 @@ def test_denied_files_are_not_shown_by_an_answer_that_compares_no_files(
 
 
 @on_linux
+def test_what_is_no_file_of_the_index_is_not_pending(root: Path, project: ProjectIndex, keep: Keep) -> None:
+    """Denied files and folders that had events were named and counted until the next commit."""
+    write_tree(root, {".gitignore": "gen/\n"})
+    write_settings(project, indexingStrategy="git")
+    keeper, asked = started(project, keep), ProjectIndex(root)
+    assert eventually(lambda: keeper.catch_up(asked) == [])
+    write_tree(
+        root, {".env": "TOKEN=1\n", "gen/a.py": "a = 1\n", "node_modules/a/b.js": "1\n", "src/fig.py": "fig = 1\n"}
+    )
+    assert keeper.catch_up(asked) == ["src/fig.py"]
+    assert keeper.watch_status(asked).pending == ("src/fig.py",)
+
+
+@on_linux
 def test_an_answer_that_may_lack_a_change_asks_the_policy_about_each_file(
     project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -50,6 +50,7 @@ class EndlessIndex:
     name = "endless"
     settings = SimpleNamespace(mask_secrets=False)
     exists = True
+    has_pending = False
 
     def __init__(self) -> None:
         self.store = self.source = self
@@ -88,7 +89,7 @@ def test_an_exact_search_that_is_outdated_stops(monkeypatch: pytest.MonkeyPatch)
     async def type_another_letter() -> None:
         sources: Any = SimpleNamespace(roots=lambda: [root])
         search = asyncio.ensure_future(find_hits(sources, PageQuery("pear", mode="exact")))
-        await asyncio.to_thread(index.is_read.wait)
+        assert await asyncio.to_thread(index.is_read.wait, 60), index.error
         search.cancel()
         with pytest.raises(asyncio.CancelledError):
             await search

@@ -1,7 +1,7 @@
 """Searches of a folder of documents by title and content, and the list of its documents."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
@@ -16,7 +16,7 @@ from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, Se
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import SearchOptions
 from dowse.text.line_numbers import split_lines
-from dowse.types import Coverage, Document, Entry, Verdict
+from dowse.types import Coverage, Document, Entry, StoredDocument, Verdict
 
 Found = TypeVar("Found")
 
@@ -129,9 +129,28 @@ def list_documents(index: ProjectIndex, after: str = "", limit: int | None = Non
     """Return the documents after a path, sorted by path; if the index is not complete, the files are read."""
     if index.exists and not index.is_being_updated() and index.store.fact("state") == "complete":
         documents = index.store.documents(after=after)
-        shown = (one for one in documents if index.shows(one.path)) if index.has_pending else documents
-        return [ListedDocument(one.path, one.title, one.description, one.tags) for one in islice(shown, limit)]
+        shown = _as_they_are(index, documents) if index.has_pending else map(_listed, documents)
+        return list(islice(shown, limit))
     return list(islice(_read_documents(index, after), limit))
+
+
+def _listed(document: StoredDocument) -> ListedDocument:
+    return ListedDocument(document.path, document.title, document.description, document.tags)
+
+
+def _as_they_are(index: ProjectIndex, documents: Iterable[StoredDocument]) -> Iterator[ListedDocument]:
+    """Yield documents of the index that are still there; one that has changed since is read."""
+    for document in documents:
+        entry = index.source.entry_at(document.path)
+        if isinstance(entry, Entry) and entry.stat == document.stat:
+            yield _listed(document)
+        elif isinstance(entry, Entry):
+            yield from _read_listed(index, entry)
+
+
+def _read_listed(index: ProjectIndex, entry: Entry) -> Iterator[ListedDocument]:
+    if read := _read_document(index, entry):
+        yield ListedDocument(read.path, read.reading.title, read.reading.description, read.reading.tags)
 
 
 def read_now(index: ProjectIndex, path: str) -> Document | None:
@@ -163,9 +182,8 @@ def _is_plain(path: str) -> bool:
 
 def _read_documents(index: ProjectIndex, after: str) -> Iterator[ListedDocument]:
     for entry in index.source.entries():
-        read = _read_document(index, entry) if isinstance(entry, Entry) and entry.path > after else None
-        if read is not None:
-            yield ListedDocument(read.path, read.reading.title, read.reading.description, read.reading.tags)
+        if isinstance(entry, Entry) and entry.path > after:
+            yield from _read_listed(index, entry)
 
 
 def _extensions_glob(extensions: frozenset[str]) -> str | None:

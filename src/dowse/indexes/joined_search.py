@@ -1,6 +1,6 @@
 """Searches of several indexed projects as one: paths begin with the name of their project, and all are ranked together."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -89,12 +89,21 @@ def ask_repaired(indexes: Indexes, ask: Callable[[], Answer]) -> Answer:
     """Ask; files that turn out to have changed are indexed again, up to a bound, before asking once more."""
     found = ask()
     if found.outdated:
-        for name, index in indexes.items():
-            if paths := [path.partition("/")[2] for path in found.outdated if path.startswith(f"{name}/")]:
-                index.reindex_for_answer(paths[:REPAIRED_FILES])
-                index.store.refresh()
+        for name, paths in _of_projects(indexes, found.outdated):
+            indexes[name].reindex_for_answer(paths[:REPAIRED_FILES])
+            indexes[name].store.refresh()
         found = ask()
-    return found
+    named = [
+        f"{name}/{path}" for name, paths in _of_projects(indexes, found.outdated) for path in indexes[name].named(paths)
+    ]
+    return replace(found, outdated=tuple(named))
+
+
+def _of_projects(indexes: Indexes, paths: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each project that some paths begin with, and the rest of these."""
+    for name in indexes:
+        if found := [path.partition("/")[2] for path in paths if path.startswith(f"{name}/")]:
+            yield name, found
 
 
 def _join_vectors(

@@ -197,6 +197,14 @@ class OpenedIndex:
             return isinstance(self.source.entry_at(path), Entry)
         return os.path.lexists(f"{self.root}/{path}")
 
+    def named(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return paths that changed as an answer names them, in order: the root, a dot, stands for files that are denied."""
+        source, root = self.source, self.root
+        denied = {
+            path for path in paths if os.path.lexists(f"{root}/{path}") and not isinstance(source.entry_at(path), Entry)
+        }
+        return tuple(sorted({"." if path in denied else path for path in paths}))
+
     def kept_files(self) -> "KeptFiles":
         """Return the files that searches read while the index lacks them."""
         from dowse.searching.kept_files import KeptFiles  # most searches do not need it

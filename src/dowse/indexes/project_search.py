@@ -135,7 +135,7 @@ def find_all_now(
     from dowse.searching.exact_search import find_occurrences
 
     others, read_other, covered, denied = list[Entry](), None, None, frozenset[str]()
-    if pending or not index.is_ready():
+    if pending or index.has_pending or not index.is_ready():
         from dowse.indexes.growing_index import missing_texts  # as in `search_now`
 
         others, read_other, covered, denied = missing_texts(index)
@@ -310,4 +310,4 @@ def _search_verified(
     if found.outdated and files is None and index.reindex_for_answer(found.outdated[:REPAIRED_FILES]):
         store.refresh()
         found = search_store(store, read, query, options, vectors)
-    return replace(found, skipped_method=vectors.skipped_method) if vectors.skipped_method else found
+    return replace(found, outdated=index.named(found.outdated), skipped_method=vectors.skipped_method)

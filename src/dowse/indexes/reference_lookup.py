@@ -41,6 +41,7 @@ def references_now(index: ProjectIndex, name: str, options: ReferenceOptions, pe
     found = answer()
     if found.outdated and index.reindex_for_answer(found.outdated[:REPAIRED_FILES]):
         found = answer()
+    found.outdated = list(index.named(found.outdated))
     return FoundReferences(found, coverage(index, max(pending, missing, len(found.outdated))), missing)
 
 
@@ -116,7 +117,7 @@ def related_files(index: ProjectIndex, path: str, limit: int, show: Callable[[st
         reason = verdict.reason or "the index has no such file"
         raise PathRefused(f"{verdict.path} is not indexed: {reason}. See: dowse why {verdict.path}", verdict.path)
     unread = read_missing_references(index, READ_SECONDS)
-    found = find_related(index.whole.references, index.read_bytes, verdict.path, show)
+    found = find_related(index.whole.references, index.read_bytes, verdict.path, show, index.shows)
     return replace(found, changes_with=_changes(index, verdict.path, limit, show), unread=unread)
 
 
@@ -130,6 +131,6 @@ def _changes(index: ProjectIndex, path: str, limit: int, show: Callable[[str], s
         return tuple(
             RelatedFile(show(one.path), f"changed together in {one.commits} of {together.commits} commits")
             for one in together.files
-            if one.commits >= MIN_COMMITS and index.store.document(one.path)
+            if one.commits >= MIN_COMMITS and index.store.document(one.path) and index.shows(one.path)
         )
     return ()

@@ -19,13 +19,11 @@ from dowse.indexes.freshness.tree_watcher import EVERYWHERE, STEP_SECONDS
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.keeping.indexing_run import VERIFY
-from dowse.keeping.watch_status import WatchStatus, read_watch_status
+from dowse.keeping.watch_status import MAX_COMPARED_PATHS, WatchStatus, pending_names, read_watch_status
 from dowse.keeping.watched_index import RETRY_SECONDS, SCAN_WAIT_SECONDS, WatchedIndex
 from dowse.store.storage_layout import READ_WAIT_SECONDS
 from dowse.system.platform import release_memory
 
-MAX_CATCH_UP_PATHS = 1000
-"""Paths compared before an answer: 0.06 ms each. With more pending, none is compared."""
 MAX_CATCH_UP_FILES = 20
 MAX_CATCH_UP_BYTES = 2_000_000
 """Files, and their bytes, indexed before an answer; the answer names the rest as pending."""
@@ -99,7 +97,7 @@ class Keeper:
             finally:
                 watched.working.release()
         watched.is_search_waiting = bool(_due_paths(watched, project))
-        names = list(_pending_names(watched))
+        names = list(pending_names(project, watched.pending_paths.pending()))
         pending = names if "." in names or (is_certain and _is_searchable(project)) else [".", *names]
         project.has_pending = bool(pending)
         return pending
@@ -119,11 +117,7 @@ class Keeper:
             status = read_watch_status(project)
             return replace(status, last_error=self._last_error or status.last_error)
         _note_changes(watched, project)
-        names = _pending_names(watched)
-        if "." not in names and len(names) <= MAX_CATCH_UP_PATHS:
-            with contextlib.suppress(DowseError, OSError):  # another process may have indexed them meanwhile
-                names = tuple(sorted(project.drift_at(names).paths))
-        return replace(watched.status, pending=names)
+        return replace(watched.status, pending=pending_names(project, watched.pending_paths.pending()))
 
     # On the thread that keeps the index, from the first scan until the root, the index or the server goes
 
@@ -252,11 +246,6 @@ def _note_changes(watched: WatchedIndex, project: ProjectIndex) -> bool:
         watched.working.release()
 
 
-def _pending_names(watched: WatchedIndex) -> tuple[str, ...]:
-    """Return the pending paths in order, the root as a dot."""
-    return tuple(sorted(path or "." for path in watched.pending_paths.pending()))
-
-
 def _is_searchable(project: ProjectIndex) -> bool:
     """Return whether all documents can be searched: another process may still be writing some, or their words."""
     try:
@@ -277,7 +266,7 @@ def _due_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, Change
 def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex) -> None:
     """Compare the paths that are due, and apply some of the changes; nothing where that would take long."""
     paths = _due_paths(watched, project)
-    if EVERYWHERE not in paths and len(paths) <= MAX_CATCH_UP_PATHS and not project.whole.has_backlog():
+    if EVERYWHERE not in paths and len(paths) <= MAX_COMPARED_PATHS and not project.whole.has_backlog():
         drift, named = watched.compare(project, paths)
         watched.apply(project, limit_drift(drift), named)
 

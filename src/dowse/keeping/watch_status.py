@@ -1,15 +1,20 @@
 """The status of watching an index, by this process or by another one."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from dowse.errors import DowseError
 from dowse.indexes.freshness.pending_paths import read_pending_paths
 from dowse.indexes.index import ProjectIndex
 from dowse.settings import Strategy
 from dowse.system.platform import Lock
 
 WatchMode = Literal["watching", "polling", "elsewhere", "off"]
+
+MAX_COMPARED_PATHS = 1000
+"""Paths compared before an answer: 0.06 ms each. With more pending, none is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +37,23 @@ def watch_lease(folder: Path) -> Lock:
 def read_watch_status(project: ProjectIndex) -> WatchStatus:
     """Return how an index is kept fresh, as far as another process can know."""
     strategy = project.settings.indexing_strategy
-    pending = tuple(path or "." for path in read_pending_paths(project.folder))
+    pending = pending_names(project, read_pending_paths(project.folder))
     lease = watch_lease(project.folder)
     if not lease.path.exists() or not lease.is_taken():
         return WatchStatus("off", strategy, "no server is running for this project", pending)
     return WatchStatus("elsewhere", strategy, f"by {lease.owner()}", pending)
+
+
+def pending_names(project: ProjectIndex, paths: Collection[str]) -> tuple[str, ...]:
+    """Return the files at some pending paths that differ from the index, in order.
+
+    The root, as a dot, stands for files that are denied by now, and for all where the paths cannot be compared: a path
+    that had an event may be denied, so that none is named unseen.
+    """
+    if not paths or "" in paths or len(paths) > MAX_COMPARED_PATHS:
+        return (".",) if paths else ()
+    try:
+        drift = project.drift_at(paths)
+    except (DowseError, OSError):
+        return (".",)
+    return tuple(sorted({*project.named(drift.gone), *(entry.path for entry in (*drift.changed, *drift.new))}))

@@ -78,8 +78,8 @@ class ServerProcess:
 class StdioClient(ServerProcess):
     """A server process and a client on its pipes. Every line from the server has to be one JSON-RPC message."""
 
-    def __init__(self, *roots: Path, **environment: str) -> None:
-        self._begin(["serve", *roots], os.environ | environment)
+    def __init__(self, *arguments: Path | str, **environment: str) -> None:
+        self._begin(["serve", *arguments], os.environ | environment)
 
     def _begin(
         self,

@@ -88,4 +88,16 @@ async def test_the_files_around_a_file_are_listed(kitchen: Path) -> None:
         reply = await assistant.call_tool("related_files", path="apple.py")
         assert reply["importedBy"] == [{"path": "cook.py", "reason": "imports peel in line 1"}]
         assert (reply["imports"], reply["tests"], reply["changesWith"]) == ([], [], [])
-        assert (await assistant.expect_error("related_files", path=".env"))["code"]
+        error = await assistant.expect_error("related_files", path=".env")
+        assert error["userMessage"] == "The file '.env' doesn't exist or isn't indexed."
+
+
+async def test_files_that_are_not_looked_at_yet_are_named_beside_related_ones(kitchen: Path) -> None:
+    async with connect(kitchen) as assistant:
+        await assistant.call_tool("related_files", path="apple.py")
+        write_tree(kitchen, {f"more/{number}.py": "from apple import peel\npeel()\n" for number in range(60)})
+        reply = await assistant.call_tool("related_files", path="apple.py", limit=200)
+        assert len(reply["importedBy"]) == 61 or "pending" in reply or "warnings" in reply
+        while "pending" in reply or "warnings" in reply:  # the names of some files are still being read
+            reply = await assistant.call_tool("related_files", path="apple.py", limit=200)
+        assert len(reply["importedBy"]) == 61

@@ -24,7 +24,7 @@ from dowse.searching.references.import_resolution import ImportResolver
 from dowse.searching.references.name_resolution import COMMON_NAMES, Confidence, NameResolution, ResolvedUse, is_body_of
 from dowse.searching.references.reference_files import DefinedName, SourceFile, SourceFiles
 from dowse.searching.search import SearchOptions
-from dowse.store.reference_index import ReferenceIndex, module_of
+from dowse.store.reference_index import ReferenceIndex, import_path, module_of
 from dowse.types import TextQuery
 
 MAX_DEFINITIONS = 20
@@ -333,7 +333,7 @@ def _owners(definitions: Sequence[DefinedName], uses: Sequence[ResolvedUse]) -> 
 def _is_owned(defined: DefinedName, owner: str) -> bool:
     """Return whether a definition is in a class, namespace or module of this name."""
     wanted = _SEPARATOR.split(owner)
-    folders = re.sub(r"(/__init__|/index|/mod)?\.\w+$", "", defined.file.path).split("/")
+    folders = import_path(defined.file.path).split("/")
     within = [part for part in defined.use.within.split(".") if part]
     is_named_alike = within[:1] == folders[-1:]  # as in Java
     paths = [[*folders, *within], [*folders[: len(folders) - is_named_alike], *within]]

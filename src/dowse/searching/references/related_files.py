@@ -39,9 +39,16 @@ class RelatedFiles:
 
 
 def find_related(
-    references: ReferenceIndex, read: ReadBytes, path: str, show: Callable[[str], str] = str
+    references: ReferenceIndex,
+    read: ReadBytes,
+    path: str,
+    show: Callable[[str], str] = str,
+    is_shown: Callable[[str], bool] = bool,
 ) -> RelatedFiles:
-    """Return the files that a file imports, those that import it, and its tests; `show` writes their paths."""
+    """Return the files that a file imports, those that import it, and its tests; `show` writes their paths.
+
+    `is_shown` returns whether a path may be in the answer.
+    """
     files = SourceFiles(references)
     file = files.at(path)
     if file is None:
@@ -53,13 +60,13 @@ def find_related(
             imported.setdefault(target, []).append(one)
     users = {other.path: found for other, found in _importers(files, resolver, file)}
     stem = PurePosixPath(path).name.partition(".")[0]
-    alike = {other for name in _TEST_NAMES for other in files.of_module(name.format(stem))}
+    alike = {other for name in _TEST_NAMES for other in files.of_module(name.format(stem), file.family)}
     named = [other for other in alike if other != path and other not in users and "test" in kinds_of(other)]
     tests = {other: _reason(found) for other, found in users.items() if "test" in kinds_of(other)}
     tests |= dict.fromkeys(named, "is named after it")
 
     def shown(found: dict[str, str]) -> tuple[RelatedFile, ...]:
-        return tuple(RelatedFile(show(path), reason) for path, reason in sorted(found.items()))
+        return tuple(RelatedFile(show(path), reason) for path, reason in sorted(found.items()) if is_shown(path))
 
     return RelatedFiles(
         show(path),
@@ -75,8 +82,8 @@ def _importers(
     """Yield the files that import a file, found by its name and by the names that it defines."""
     names = {module_of(file.path), PurePosixPath(file.path).stem}
     names |= {one.name for one in file.definitions if not one.within}
-    if file.language == "go" and not file.folder:
-        names.add(resolver.go_module.rpartition("/")[2])
+    if file.language == "go":
+        names.add(resolver.go_modules.get(f"{file.folder}/".lstrip("/"), "").rpartition("/")[2])
     seen = {file.path}
     for name in sorted(names):
         for other in files.with_name(name):

@@ -1,11 +1,13 @@
 """The links between the documents of a folder, which follow their changes; all of it runs on the index's thread."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from dowse.indexes.document_search import read_now
+from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import REPAIRED_FILES
 from dowse.mcp.replies import Reply, present
 from dowse.parsing.document_parsing import ParsedOutline, outline
 from dowse.reading.link_resolution import (
@@ -19,8 +21,9 @@ from dowse.reading.link_resolution import (
 )
 from dowse.reading.link_targets import LinkTarget, LinkTargets
 from dowse.screening.masking import screen_text
+from dowse.store.catalog_writer import MAX_LINKS
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
-from dowse.types import Link
+from dowse.types import Link, View
 from dowse.visible_text import one_line
 
 if TYPE_CHECKING:
@@ -100,10 +103,8 @@ class LinkGraph:
 
 def outgoing_links(graph: LinkGraph, index: ProjectIndex, path: str) -> list[DocumentLink]:
     """Return the links of a document, in order; a missing section of the target is a problem."""
-    stored = index.store.document(path)
-    found = index.store.catalog.links(stored.id) if stored else []
     masks = index.settings.mask_secrets
-    links = [_resolve(path, link, graph.pages, masks=masks) for link in found]
+    links = [_resolve(path, link, graph.pages, masks=masks) for link in _links_of(index, path)]
     outlines = _outline_targets(index, links)
     return [
         replace(link, problem=NO_ANCHOR)
@@ -115,7 +116,8 @@ def outgoing_links(graph: LinkGraph, index: ProjectIndex, path: str) -> list[Doc
 
 def incoming_links(graph: LinkGraph, index: ProjectIndex, path: str) -> list[DocumentLink]:
     """Return the links that lead to a document."""
-    return _links_at(index, graph.links_to(path), graph.pages)
+    found = _links_at(index, graph.links_to(path), graph.pages)
+    return [link for link in found if link.kind == "document" and link.to == path]
 
 
 def broken_links(graph: LinkGraph, index: ProjectIndex) -> list[DocumentLink]:
@@ -123,15 +125,31 @@ def broken_links(graph: LinkGraph, index: ProjectIndex) -> list[DocumentLink]:
     return [link for link in _links_at(index, graph.links_to(""), graph.pages) if link.kind == "broken"]
 
 
+def _links_of(index: ProjectIndex, path: str) -> Sequence[Link]:
+    """Return the links of a document, read from its file while some files differ from the index."""
+    if index.has_pending:
+        document = read_now(index, path)
+        return document.reading.links[:MAX_LINKS] if document else ()
+    stored = index.store.document(path)
+    return index.store.catalog.links(stored.id) if stored else ()
+
+
 def _links_at(index: ProjectIndex, sources: list[tuple[int, int]], pages: LinkTargets) -> list[DocumentLink]:
-    """Return links by the ids of their documents and their positions there, ordered by path and line."""
+    """Return links by the ids of their documents and their positions there, ordered by path and line.
+
+    While files differ from the index, all links of some of these are added, and those of the others left out.
+    """
     documents = index.store.documents_by_id({document_id for document_id, _ in sources})
-    links = {document_id: index.store.catalog.links(document_id) for document_id in documents}
+    drift = index.drift() if index.has_pending else Drift(index.view)
+    differing = set(drift.paths)
+    links = {number: index.store.catalog.links(number) for number in documents}
     found = [
-        (documents[document_id].path, links[document_id][position])
-        for document_id, position in sources
-        if document_id in documents
+        (documents[number].path, links[number][position])
+        for number, position in sources
+        if number in documents and documents[number].path not in differing
     ]
+    changed = [entry.path for entry in (*drift.changed, *drift.new) if entry.views & View.DOCUMENTS]
+    found += [(path, link) for path in changed[:REPAIRED_FILES] for link in _links_of(index, path)]
     found.sort(key=lambda pair: (pair[0], pair[1].line))
     return [_resolve(path, link, pages, masks=index.settings.mask_secrets) for path, link in found]
 

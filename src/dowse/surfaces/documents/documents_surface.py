@@ -11,8 +11,9 @@ from mcp_types import Resource
 from dowse.errors import DowseError, NotIndexed, ResourceNotFound, UsageError
 from dowse.indexes.document_search import DocumentQuery, ListedDocument, text_of
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping.keeper import is_far_behind
 from dowse.keeping.served_index import Service
-from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, fit_items, fit_page, present
+from dowse.mcp.replies import ENVELOPE_CHARACTERS, NAMED_FILES, Reply, fit_items, fit_page, present
 from dowse.mcp.resources import Announcer
 from dowse.mcp.schemas import LIST, NUMBER, SCREENING, TEXT, TEXTS, count, describe, reply, rows
 from dowse.mcp.tools import Call, ProseReply, Schema, tool, tools_of
@@ -202,24 +203,30 @@ class DocumentsSurface:
     async def find_links(self, call: Call) -> Reply:
         """Links out of a document, links into it, or broken links of one or all"""
         arguments = call.arguments
-        links = await self._find_links(call, arguments["direction"], arguments["uri"])
+        links, pending = await self._find_links(call, arguments["direction"], arguments["uri"])
         listed = [link_reply(link, folder.uri) for folder, link in links]
         room = call.budget_characters - ENVELOPE_CHARACTERS
         shown, more = fit_page(listed, arguments["offset"], arguments["limit"], room)
-        return {"links": shown, "totalLinks": len(links), **more}
+        return {"links": shown, "totalLinks": len(links), **more, **present(pending=pending[:NAMED_FILES])}
 
     async def _find_links(
         self, call: Call, direction: str, uri: str | None
-    ) -> list[tuple[DocumentFolder, DocumentLink]]:
+    ) -> tuple[list[tuple[DocumentFolder, DocumentLink]], list[str]]:
+        """Return links, each with its folder, and the files that may have others."""
+        if uri is None and direction != "broken":
+            raise UsageError(f"uri: which document? Links '{direction}' are those of one.")
         if uri is None:
-            if direction != "broken":
-                raise UsageError(f"uri: which document? Links '{direction}' are those of one.")
-            folders = await self.folders.find(call, may_ask=True)
-            return [(folder, link) for folder in folders for link in await _ask_index(folder, broken_links)]
-        document, folder, _ = await self.folders.read(call, uri)
-        find = incoming_links if direction == "in" else outgoing_links
-        links = await _ask_index(folder, partial(find, path=document.path))
-        return [(folder, link) for link in links if link.problem or direction != "broken"]
+            folders, find = await self.folders.find(call, may_ask=True), broken_links
+        else:
+            document, folder, _ = await self.folders.read(call, uri)
+            find = partial(incoming_links if direction == "in" else outgoing_links, path=document.path)
+            folders = [folder]
+        links, pending = list[tuple[DocumentFolder, DocumentLink]](), list[str]()
+        for folder in folders:
+            found, left = await _ask_index(folder, find)
+            links += [(folder, link) for link in found if link.problem or direction != "broken"]
+            pending += left if is_far_behind(left) else []
+        return links, pending
 
 
 def _resource(folder: DocumentFolder, document: ListedDocument) -> Resource:
@@ -231,17 +238,17 @@ def _resource(folder: DocumentFolder, document: ListedDocument) -> Resource:
 
 async def _ask_index(
     folder: DocumentFolder, find: Callable[[LinkGraph, ProjectIndex], list[DocumentLink]]
-) -> list[DocumentLink]:
+) -> tuple[list[DocumentLink], list[str]]:
     """Find links in the index of a folder; one that is being made for the first time is waited for."""
     deadline = time.monotonic() + FIRST_INDEX_SECONDS
     while True:
         try:
-            found = await folder.served.ask_fresh(
-                lambda index, _: find(folder.current_links(index), index), View.DOCUMENTS
+            found, pending = await folder.served.ask_fresh(
+                lambda index, pending: (find(folder.current_links(index), index), pending), View.DOCUMENTS
             )
             is_indexing = folder.served.progress(View.DOCUMENTS) is not None
             if found or not is_indexing or time.monotonic() > deadline:
-                return found
+                return found, pending
         except DowseError as error:
             if error.code != NotIndexed.code or time.monotonic() > deadline:
                 raise

@@ -280,9 +280,11 @@ class ProjectSurface:
         """List what a file imports, what imports it, its tests and what changes with it"""
         served, path = await self.projects.located(call)
         limit, show = call.arguments["limit"], self._shown(served)
-        found = await served.ask_fresh(lambda index, _pending: related_files(index, path, limit, show))
+        found, pending = await served.ask_fresh(
+            lambda index, pending: (related_files(index, path, limit, show), pending)
+        )
         _read_references(served, found.unread)
-        return related_reply(found, limit)
+        return related_reply(found, limit, pending)
 
     @tool(
         "Explain",

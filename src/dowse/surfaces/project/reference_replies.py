@@ -3,7 +3,16 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, coverage_reply, fit_items, fit_notes, present, wire_characters
+from dowse.mcp.replies import (
+    ENVELOPE_CHARACTERS,
+    NAMED_FILES,
+    Reply,
+    coverage_reply,
+    fit_items,
+    fit_notes,
+    present,
+    wire_characters,
+)
 from dowse.searching.references.name_resolution import Confidence
 from dowse.searching.references.reference_search import NameOwner, Place, References
 from dowse.searching.references.related_files import RelatedFiles
@@ -60,8 +69,8 @@ def references_reply(
     }
 
 
-def related_reply(found: RelatedFiles, limit: int) -> Reply:
-    """Return the files around a file, each with the reason."""
+def related_reply(found: RelatedFiles, limit: int, pending: Sequence[str] = ()) -> Reply:
+    """Return the files around a file, each with the reason, and the files that were not looked at."""
     groups = {
         "imports": found.imports,
         "importedBy": found.imported_by,
@@ -72,6 +81,7 @@ def related_reply(found: RelatedFiles, limit: int) -> Reply:
         "path": found.path,
         **{name: [{"path": one.path, "reason": one.reason} for one in rows[:limit]] for name, rows in groups.items()},
         **present(
+            pending=pending[:NAMED_FILES],
             notListed={name: len(rows) - limit for name, rows in groups.items() if len(rows) > limit},
             warnings=[f"The imports of {found.unread} files are still being read. Ask again in a moment."]
             if found.unread

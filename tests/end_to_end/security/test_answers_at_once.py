@@ -1,0 +1,104 @@
+"""What has just been denied or rewritten is in no answer, whichever tool is asked, though the index has it so far."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mcp.stdio.stdio_client import NEWER, StdioClient, wait_until
+from tests.sample_data import index, write_tree
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux's events are known at once")
+
+COUNT = 30
+"""More files than leave the index, or are indexed again, before an answer."""
+MADE = "made/"
+
+Ask = tuple[str, dict[str, Any]]
+ALL_TOOLS: tuple[Ask, ...] = (
+    ("search_code", {"query": "bramble"}),
+    ("search_docs", {"query": "bramble"}),
+    ("search", {"query": "bramble"}),
+    ("search_documents", {"query": "bramble"}),
+    ("find_text", {"text": "bramble", "limit": 100}),
+    ("find_references", {"name": "plum"}),
+    ("find_references", {"name": "bramble_of_3"}),
+    ("find_links", {"uri": "docs://docs/target.md", "direction": "in"}),
+    ("find_links", {"direction": "broken"}),
+    ("resources/list", {}),
+)
+ONLY_PATHS: tuple[Ask, ...] = (
+    ("search_by_path", {"pattern": "**/*"}),
+    ("related_files", {"path": "src/lib.py"}),
+    ("get_index_status", {}),
+)
+ASSISTANT_TOOLS: tuple[Ask, ...] = (
+    ("search", {"query": "bramble grows"}),
+    ("find", {"texts": ["bramble", "plum"]}),
+    ("uses", {"names": ["plum"]}),
+    ("uses", {"names": ["bramble_of_3"]}),
+)
+
+
+def made(word: str) -> dict[str, str]:
+    """Return files that have a word in every line that an answer may show."""
+    files = dict[str, str]()
+    for number in range(COUNT):
+        code = f"from src.lib import plum  # {word}\n\n\ndef bramble_of_{number}():  # {word}\n    return plum({number})  # {word}\n"
+        page = f"# Bramble and {word}\n\nThe bramble grows. See [the {word}](../docs/target.md) and [no {word}](gone.md).\n"
+        files |= {f"{MADE}b{number}.py": code, f"{MADE}b{number}.md": page}
+    return files
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    files = {
+        "pyproject.toml": "[project]\nname = 'hedge'\n",
+        "src/lib.py": "def plum(number):\n    return number\n",
+        "src/use.py": "from src.lib import plum\n\n\ndef bush():\n    return plum(1)\n",
+        "docs/target.md": "# Target\n\nA bush.\n",
+    }
+    root = write_tree(tmp_path / "hedge", files | made("hawthorn"))
+    index(root)
+    return root
+
+
+@pytest.fixture(params=["full", "assistant"])
+def client(root: Path, request: pytest.FixtureRequest) -> Iterator[StdioClient]:
+    with StdioClient("--tools", request.param, root) as found:
+        yield found.initialize(NEWER)
+
+
+def asks_of(client: StdioClient) -> tuple[Ask, ...]:
+    listed = client.request("tools/list")["result"]["tools"]
+    return ALL_TOOLS if any(one["name"] == "find_text" for one in listed) else ASSISTANT_TOOLS
+
+
+def answer(client: StdioClient, ask: Ask) -> str:
+    name, arguments = ask
+    if "/" in name:
+        return json.dumps(client.request(name, **arguments)["result"])
+    return json.dumps(client.request("tools/call", name=name, arguments=arguments)["result"])
+
+
+def test_no_tool_shows_what_was_just_denied(client: StdioClient, root: Path) -> None:
+    asks = asks_of(client)
+    for ask in (*asks, *ONLY_PATHS) if asks is ALL_TOOLS else (*asks, ("read", {"places": ["."]})):
+        if ask[0] != "get_index_status":  # which names files that are pending alone
+            wait_until(lambda: MADE in answer(client, ask))  # noqa: B023 - called within its round
+        (root / ".gitignore").write_text(f"{MADE}\n", encoding="utf-8")
+        assert MADE not in answer(client, ask), ask
+        (root / ".gitignore").unlink()
+
+
+def test_no_tool_shows_a_line_that_was_just_rewritten(client: StdioClient, root: Path) -> None:
+    """Links did, until their documents were indexed again, and so did the list of documents."""
+    before, after = "hawthorn", "blackthorn"
+    for ask in asks_of(client):
+        wait_until(lambda: before in answer(client, ask))  # noqa: B023 - called within its round
+        write_tree(root, made(after))
+        assert before not in answer(client, ask), ask
+        before, after = after, before
