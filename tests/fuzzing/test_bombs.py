@@ -5,7 +5,6 @@ chooses others. In the suite a few of the worst are indexed.
 """
 
 import hashlib
-import os
 import random
 import signal
 import subprocess
@@ -20,6 +19,7 @@ from dowse.reading.file_reading import read_document
 from dowse.reading.languages import language_tables
 from dowse.reading.outlines import Outline
 from dowse.types import FileContent, Kind, Stat, View
+from tests.examples import BOMB_SEED, choose_bombs
 from tests.fuzzing import bombs, samples
 from tests.fuzzing.bombs import Bomb
 from tests.fuzzing.parser_costs import Cost, CostMeter, descendants, private_bytes
@@ -32,8 +32,6 @@ MAX_SECONDS = 2.0
 REPLACED_SECONDS = 0.5
 """More for a file whose process was ended, for the start of another one, on a busy machine: the worst PDF file takes 1.8 s."""
 MAX_POOL_BYTES = 300_000_000
-BOMBS = int(os.environ.get("BOMBS", "12"))
-SEED = os.environ.get("BOMB_SEED", "1")
 TEXTS = {"md": "markdown", "html": "markdown", "rst": "rst", "adoc": "asciidoc"}
 TEXT_BYTES = 50_000
 """All bombs of this size take a reader some seconds, and minutes if the time grew with the square of it."""
@@ -66,16 +64,14 @@ def assert_bounded(where: str, found: list[Bomb], language: str, kind: Kind) -> 
     assert over == [], where
 
 
-def choose(all_of: "list[tuple[int, str]]", name: str) -> "set[tuple[int, str]]":
-    return set(random.Random(f"{SEED} {name}").sample(all_of, min(BOMBS, len(all_of))))
-
-
 @pytest.mark.soak
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("language", samples.languages())
 def test_no_bomb_of_a_language_costs_more_than_two_seconds(language: str) -> None:
     assert load_grammar(language) is not None
-    chosen = choose([(size, bomb.name) for size in bombs.SIZES for bomb in bombs.code_bombs(language, 100)], language)
+    chosen = choose_bombs(
+        [(size, bomb.name) for size in bombs.SIZES for bomb in bombs.code_bombs(language, 100)], language
+    )
     for size in bombs.SIZES:
         found = [bomb for bomb in bombs.code_bombs(language, size) if (size, bomb.name) in chosen]
         assert_bounded(language, found, language, "code")
@@ -141,7 +137,7 @@ def test_bombs_are_indexed_as_text_and_the_others_as_ever(tmp_path: Path) -> Non
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_a_project_of_bombs_is_indexed_within_the_memory_of_the_pool(tmp_path: Path) -> None:
-    dice = random.Random(SEED)
+    dice = random.Random(BOMB_SEED)
     files: dict[str, bytes] = {}
     for language in samples.languages():
         bomb = dice.choice(list(bombs.code_bombs(language, dice.choice(bombs.SIZES))))
