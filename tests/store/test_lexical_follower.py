@@ -1,6 +1,8 @@
 """The lexical index follows the catalog, however a writer ends."""
 
 import shutil
+import subprocess
+import sys
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +11,10 @@ from unittest.mock import Mock
 import pytest
 
 from dowse.store.lexical import LexicalIndex
+from dowse.store.lexical_entries import LexicalDocument
 from dowse.store.local import LocalStore
-from dowse.store.segment_files import RECORD_FILE
-from dowse.types import Batch, Put, View
+from dowse.store.segment_files import RECORD_FILE, Marker
+from dowse.types import Batch, Chunk, Put, View
 from tests.sample_data import World
 from tests.store.opened_stores import found_paths, lexical_folder
 
@@ -129,3 +132,35 @@ def test_a_check_waits_for_a_writer_that_is_between_its_two_commits(
         assert store.check() == []
     other.catalog.apply(Batch(drops=["a.py"]))
     assert [finding.part for finding in store.check()] == ["lexical index"], "that writer was killed"
+
+
+KILLED_BEFORE_MERGING = """
+import os, sys
+from pathlib import Path
+from dowse.store.lexical import LexicalIndex
+from dowse.store.segment_files import Marker
+from tests.store.test_lexical_follower import entry_of
+
+index = LexicalIndex(Path(sys.argv[1]))
+for first in range(0, 35, 5):
+    index.write(Marker("fruit", 1, 3), [], map(entry_of, range(first + 1, first + (4 if first == 0 else 6))))()
+index._merge_waiter = lambda *_: os._exit(0)
+index.write(Marker("fruit", 2, 3), [1], map(entry_of, range(36, 41)))
+"""
+
+
+def entry_of(number: int) -> LexicalDocument:
+    chunk = Chunk("fruit", 0, 5, 1, 1)
+    return LexicalDocument(number, "code", f"{number}.py", [(number, "fruit", chunk)])
+
+
+def test_nothing_that_is_removed_comes_back_when_segments_of_a_killed_writer_are_merged(tmp_path: Path) -> None:
+    """The first file that the next writer removed did."""
+    subprocess.run([sys.executable, "-c", KILLED_BEFORE_MERGING, tmp_path], check=True)
+    index = LexicalIndex(tmp_path)
+    before = index.chunk_ids()
+    assert {2, 3, 6, 40} < before
+    assert 1 not in before
+    index.write(Marker("fruit", 3, 3), [2], [entry_of(41)])()
+    index.refresh()
+    assert index.chunk_ids() == before - {2} | {41}

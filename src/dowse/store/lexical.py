@@ -45,6 +45,11 @@ MIN_WRITER_BYTES = 15_000_000
 WRITER_THREADS = 1
 """One thread: the interpreter keeps the other core busy."""
 
+NO_DOCUMENT = 0
+"""The number of no document, which every writer removes first. The first number that a writer of tantivy 0.27 gives to
+a removal is that of the last commit. If segments are merged while the next one is on its way, those that this commit
+removed documents from count as up to date with that number, and what the first removal removed from them comes back."""
+
 _KILLED = "index writer was killed"
 """In the message of Tantivy after an error in one of its threads, which it does not name."""
 
@@ -91,7 +96,7 @@ class LexicalIndex(LexicalSearch):
             self._files.check()
             writer = index.writer(max(MIN_WRITER_BYTES, scaled(WRITER_BYTES)), WRITER_THREADS)
             try:
-                for document_id in removed:
+                for document_id in (NO_DOCUMENT, *removed):
                     # By query: `delete_documents_by_term` of tantivy 0.27 turns a number into a signed
                     # term, which no unsigned field contains, and silently deletes nothing.
                     writer.delete_documents_by_query(term_query("document", document_id))

@@ -188,6 +188,7 @@ class LexicalFollower(LexicalSearch):
                 self._counted = None
                 # A commit without a marker may have added some of them.
                 self._replay(self._index, changes.sequence, [*changes.removed, *changes.added], changes.added)
+                self._index.refresh()  # as merging has left it
                 if not self._counts_agree():
                     self.rebuild()
             except LexicalDamaged:
