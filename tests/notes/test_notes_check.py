@@ -86,3 +86,15 @@ def test_a_note_that_words_name_and_that_is_gone_is_damage(kept: NotesRegistry, 
     connection.close()
     with pytest.raises(StoreDamaged, match="its words are in a note that is gone"):
         NotesRegistry().use("kept", lambda index: index.search("some", 100))
+
+
+def test_a_note_with_a_number_of_another_type_is_damaged_and_can_be_replaced(kept: NotesRegistry) -> None:
+    """It once ended in a TypeError when the note was shown, and a half token spread to the counts."""
+    with sqlite3.connect(index_file("kept")) as connection:
+        connection.execute("UPDATE documents SET tokens = CASE id WHEN 3 THEN x'fffe' ELSE 1.5 END WHERE id IN (3, 4)")
+    connection.close()
+    with pytest.raises(StoreDamaged, match="The note n3 is damaged"):
+        kept.use("kept", lambda index: index.document("n3"))
+    for doc_id in ("n3", "n4"):
+        kept.use("kept", lambda index: index.add([make_note(doc_id, "other words")]))  # noqa: B023 - called at once
+    assert check_notes() == []

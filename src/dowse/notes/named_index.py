@@ -135,15 +135,16 @@ class NamedIndex:
 
     def _delete(self, connection: sqlite3.Connection, doc_id: str) -> bool:
         """Delete a document; return whether it existed."""
-        find = "SELECT id, tokens, text FROM documents JOIN contents USING (id) WHERE doc_id = ?"
+        find = "SELECT id, text FROM documents JOIN contents USING (id) WHERE doc_id = ?"
         row = connection.execute(find, (doc_id,)).fetchone()
         if row is None:
             return False
-        number, tokens, text = row
+        number, text = row
+        tokens = self.tokenizer.tokens(text)
         connection.execute("DELETE FROM documents WHERE id = ?", (number,))
         connection.execute("DELETE FROM contents WHERE id = ?", (number,))
-        delete_postings(connection, number, self.tokenizer.tokens(text))
-        _count(connection, -1, -tokens, -len(text.encode()))
+        delete_postings(connection, number, tokens)
+        _count(connection, -1, -len(tokens), -len(text.encode()))
         return True
 
     # Reading the index
@@ -220,5 +221,5 @@ def _count(connection: sqlite3.Connection, documents: int, tokens: int, text_byt
 
 def _make_stored(row: tuple[Any, ...]) -> StoredNote:
     doc_id, content, metadata, tokens, checksum = row
-    check_note(doc_id, content, metadata, checksum)
+    check_note(doc_id, content, metadata, tokens, checksum)
     return StoredNote(doc_id, content, json.loads(metadata), tokens)

@@ -54,7 +54,7 @@ def _compare(connection: sqlite3.Connection, tokenizer: NotesTokenizer) -> list[
         found, damaged_before = dict[int, list[str]](), len(damaged)
         for number, doc_id, text, metadata, count, checksum in connection.execute(_NOTES, (first, end)):
             try:
-                check_note(doc_id, text, metadata, checksum)
+                check_note(doc_id, text, metadata, count, checksum)
             except StoreDamaged:
                 damaged.append(doc_id)
                 continue

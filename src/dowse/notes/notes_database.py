@@ -41,10 +41,10 @@ def note_checksum(doc_id: str, text: str, metadata: str) -> int:
     return zlib.crc32("\0".join((doc_id, metadata, text)).encode("utf-8", "surrogatepass"))
 
 
-def check_note(doc_id: Any, text: Any, metadata: Any, checksum: Any) -> None:
-    """Raise StoreDamaged if a note is not what was written."""
-    is_text = all(isinstance(value, str) for value in (doc_id, text, metadata))
-    if not is_text or note_checksum(doc_id, text, metadata) != checksum:
+def check_note(doc_id: Any, text: Any, metadata: Any, tokens: Any, checksum: Any) -> None:
+    """Raise StoreDamaged if a note is not what was written; the number of its tokens is compared in type alone."""
+    is_typed = isinstance(tokens, int) and all(isinstance(value, str) for value in (doc_id, text, metadata))
+    if not is_typed or note_checksum(doc_id, text, metadata) != checksum:
         raise StoreDamaged(
             f"The note {doc_id} is damaged: it is not what was written. {DiskDatabase.remedy} Or add the note again."
         )
