@@ -1,5 +1,6 @@
 """Fixtures: an indexed project, and keepers that stop after the test."""
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,6 +32,9 @@ def root(tmp_path: Path) -> Path:
 def project(root: Path) -> Iterator[ProjectIndex]:
     """The indexed project, as the thread that answers opens it."""
     project = open_indexed(root)
+    while project.drift().pending:  # the files were read in the same clock tick in which they were written
+        time.sleep(0.01)
+        project.update()
     yield project
     project.close()
 
