@@ -61,7 +61,7 @@ class DowseError(Exception):
     exit_code = 3
     code = "FAILED"
     facts: Mapping[str, Any] = MappingProxyType({})
-    """What the messages of the error catalog name."""
+    """The values that the messages of the error catalog name."""
 
 
 class UsageError(DowseError):

@@ -3,7 +3,7 @@
 import contextlib
 import copy
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import get_ident
@@ -197,7 +197,7 @@ class OpenedIndex:
             return isinstance(self.source.entry_at(path), Entry)
         return os.path.lexists(f"{self.root}/{path}")
 
-    def named(self, paths: Iterable[str]) -> tuple[str, ...]:
+    def named(self, paths: Collection[str]) -> tuple[str, ...]:
         """Return paths that changed as an answer names them, in order: the root, a dot, stands for files that are denied."""
         source, root = self.source, self.root
         denied = {

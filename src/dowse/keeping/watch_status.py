@@ -47,8 +47,8 @@ def read_watch_status(project: ProjectIndex) -> WatchStatus:
 def pending_names(project: ProjectIndex, paths: Collection[str]) -> tuple[str, ...]:
     """Return the files at some pending paths that differ from the index, in order.
 
-    The root, as a dot, stands for files that are denied by now, and for all where the paths cannot be compared: a path
-    that had an event may be denied, so that none is named unseen.
+    The root, as a dot, stands for files that are denied by now, and for all files where the paths cannot be compared: any
+    of them may be denied.
     """
     if not paths or "" in paths or len(paths) > MAX_COMPARED_PATHS:
         return (".",) if paths else ()
