@@ -7,10 +7,13 @@ from types import SimpleNamespace
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping import served_index
+from dowse.keeping import keeper, served_index, watch_status
 from dowse.keeping.served_index import ServedIndex
+from dowse.surfaces.project.project_replies import status_reply
 from dowse.system.platform import Lock
 from dowse.types import View
+from tests.keeping.test_keeper import write_settings
+from tests.mcp.stdio.stdio_client import wait_until
 from tests.sample_data import index, write_tree
 
 
@@ -49,6 +52,24 @@ def test_a_run_for_documents_alone_makes_no_index_of_the_project(
         served.start_run(view=View.PROJECT)
         assert served.is_making(index)
     served.close()
+
+
+def test_a_status_counts_the_changes_of_which_there_are_too_many_to_name_them(
+    root: Path, project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The root stood for all of them, and the number was one."""
+    monkeypatch.setattr(keeper, "MAX_COMPARED_PATHS", 5)
+    monkeypatch.setattr(watch_status, "MAX_COMPARED_PATHS", 5)
+    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
+    lazy = ProjectIndex(root)
+    with contextlib.closing(ServedIndex(root, "project")) as served:
+        served.prepare(View.PROJECT).result(60)
+        wait_until(lambda: served.watch_status(lazy).mode == "watching" and not served.watch_status(lazy).pending)
+        write_tree(root, {f"src/{number}.py": f"value = {number}\n" for number in range(12)})
+        wait_until(lambda: len(status_reply(lazy, served).get("newFiles", ())) == 12)
+        assert served.watch_status(lazy).pending == (".",)
+        reply = status_reply(lazy, served)
+        assert (reply["pendingFiles"], reply["watcherActive"], len(reply["newFiles"])) == (12, True, 12)
 
 
 def test_an_index_is_loaded_and_kept_fresh_before_it_is_asked(tmp_path: Path) -> None:

@@ -195,7 +195,9 @@ def _lines(found: "IndexStatus", watch: "WatchStatus") -> Iterator[str]:
         yield f"  {format_encoding(found.encoding)}"
     if found.memory:
         yield f"  memory: small, without the model: {found.memory}"
-    if watch.pending:
+    if "." in watch.pending:
+        yield "  pending: some files, not compared yet"
+    elif watch.pending:
         yield f"  pending: {pluralize(len(watch.pending), 'path')}, {', '.join(watch.pending[:5])}"
 
 

@@ -186,17 +186,17 @@ def _totals(status: IndexStatus, kind: Kind) -> dict[str, int]:
 
 
 def _pending(project: ProjectIndex, status: IndexStatus, watch: "WatchStatus") -> Reply:
-    """Return the files that differ from the index, from the watcher or, without one, by comparing the files."""
+    """Return the files that differ from the index, from the watcher or, where it does not name them, by comparing the files."""
     if status.state not in ("ready", "incomplete"):
         return {}
-    if watch.mode != "off":
+    if watch.mode != "off" and "." not in watch.pending:
         return {"pendingFiles": len(watch.pending)} | present(staleFiles=list(watch.pending[:NAMED_FILES]))
     try:
         drift = project.drift()
     except DowseError:
         return {}
-    stale = sorted([*(entry.path for entry in drift.changed), *drift.gone])
-    new = sorted(entry.path for entry in drift.new)
+    gone = project.named(sorted(drift.gone)[:NAMED_FILES])
+    stale, new = sorted([*(entry.path for entry in drift.changed), *gone]), sorted(entry.path for entry in drift.new)
     return {"pendingFiles": drift.pending} | present(staleFiles=stale[:NAMED_FILES], newFiles=new[:NAMED_FILES])
 
 
