@@ -25,6 +25,12 @@ FILES = {
     "scripts/deep/use.py": "", "scripts/deep/aid.js": "",
     "c/inc/deep/main.h": "", "lib/r/main.rb": "", "web/deep/pear.service.ts": "",
     "lua/p/init.lua": "", "lua/p/main.lua": "", "lua/top.lua": "",
+    "backup/go.mod": "module ex.org/m\n", "backup/top.go": "package m\n",
+    "ex1/go.mod": "module example\n", "ex1/lib/a.go": "package lib\n", "ex1/main.go": "package main\n",
+    "ex2/go.mod": "module example\n", "ex2/lib/a.go": "package lib\n", "ex2/main.go": "package main\n",
+    ".tools/go.mod": "module tools/p\n", ".tools/main.go": "package main\n", ".tools/internal/x/x.go": "package x\n",
+    "c/inc/gen/table.inc": "1, 2\n", "fruit.py": "", "plum.js": "", "plum.py": "", "kiwi.js": "", "kiwi.py": "",
+    "r/src/z.rs": "",
 }  # fmt: skip
 
 
@@ -82,6 +88,20 @@ def test_an_import_means_these_files(resolver: tuple[SourceFiles, ImportResolver
         # a file of another language that is nearer, and a name with a dot
         ("scripts/deep/use.py", "aid", "", ["scripts/aid.py"]),
         ("web/app.ts", "@/deep/pear.service", "f", ["web/deep/pear.service.ts"]),
+        # modules of the same name, and one in a folder that begins with a dot
+        ("top.go", "ex.org/m/svc/cmd", "", ["svc/cmd/main.go"]),
+        ("backup/top.go", "ex.org/m/sub", "", ["sub/s.go"]),
+        ("ex1/main.go", "example/lib", "", ["ex1/lib/a.go"]),
+        ("ex2/main.go", "example/lib", "", ["ex2/lib/a.go"]),
+        (".tools/main.go", "tools/p/internal/x", "", [".tools/internal/x/x.go"]),
+        ("c/a.c", "gen/table.inc", "*", ["c/inc/gen/table.inc"]),
+        # the same words in the same folder mean another file in another language, and never the file itself
+        ("plum.js", "fruit", "wash", []),
+        ("plum.py", "fruit", "wash", ["fruit.py"]),
+        ("kiwi.py", "fruit", "peel", ["fruit.py"]),
+        ("kiwi.js", "fruit", "peel", []),
+        ("r/src/y.rs", "crate::y", "f", []),
+        ("r/src/z.rs", "crate::y", "f", ["r/src/y.rs"]),
     ):
         files, imports = resolver
         file = files.at(path)

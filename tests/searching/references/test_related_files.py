@@ -1,7 +1,10 @@
 """The files around a file are those that it imports, those that import it, and its tests."""
 
+import pytest
+
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.references.related_files import RelatedFiles, find_related
+from dowse.store.reference_index import ReferenceIndex, ReferenceRow
 
 
 def related(project: ProjectIndex, path: str) -> RelatedFiles:
@@ -23,3 +26,19 @@ def test_imports_importers_and_tests_are_listed_with_their_reason(project: Proje
 
 def test_a_file_without_references_has_none_around_it(project: ProjectIndex) -> None:
     assert related(project, "pyproject.toml") == RelatedFiles("pyproject.toml")
+
+
+def test_the_importers_of_a_go_file_are_not_all_files_that_import_a_module(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of a file is no module in most cases, and an import without a name has the empty one."""
+    asked, documents_with = list[str](), ReferenceIndex.documents_with
+
+    def ask(own: ReferenceIndex, name: str) -> list[ReferenceRow]:
+        asked.append(name)
+        return documents_with(own, name)
+
+    monkeypatch.setattr(ReferenceIndex, "documents_with", ask)
+    assert paths(related(project, "cmd/main.go").imports) == ["bar.go", "stir.go"]
+    assert asked
+    assert "" not in asked

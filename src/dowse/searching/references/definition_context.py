@@ -10,7 +10,7 @@ from dowse.searching.found_files import ReadBytes
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.references.import_resolution import ImportResolver
 from dowse.searching.references.name_resolution import Confidence, NameResolution, ResolvedUse
-from dowse.searching.references.reference_files import DefinedName, SourceFile, SourceFiles
+from dowse.searching.references.reference_files import DefinedName, IsShown, SourceFile, SourceFiles
 from dowse.searching.references.reference_search import Place, ReferenceLines
 from dowse.store.reference_index import ReferenceIndex
 from dowse.types import TextQuery
@@ -47,9 +47,10 @@ class ContextFinder:
 
     def __init__(
         self, store: Searchable, references: ReferenceIndex, read: ReadBytes, show: Callable[[str], str] = str,
-        *, masks: bool,
+        is_shown: IsShown = bool, *, masks: bool,
     ) -> None:  # fmt: skip
         self._store, self._references, self._read, self._show = store, references, read, show
+        self._is_shown = is_shown
         self._lines = ReferenceLines(store, read, [], show, masks=masks)
 
     def context(
@@ -62,7 +63,7 @@ class ContextFinder:
         constants, callees = tuple(self._constants(path, lines, text)), tuple(self._callees(path, lines, text))
         if not has_references:
             return DefinitionContext(constants=constants, callees=callees)
-        sources = SourceFiles(self._references)  # which reads of a file what is about this name
+        sources = SourceFiles(self._references, self._is_shown)  # which reads of a file what is about this name
         resolution = NameResolution(sources, ImportResolver(sources, self._read), name)
         own = [one for one in resolution.definitions if one.file.path == path and one.use.line in lines]
         if not own or own[0].use.receiver in _TYPE_KINDS:
@@ -98,7 +99,7 @@ class ContextFinder:
         found: dict[str, set[tuple[int, str, int]]] = {name: set() for name in wanted}
         for chunk in chunks.values():
             path = paths.get(chunk.document_id, "")
-            if path and "test" not in kinds_of(path):
+            if path and "test" not in kinds_of(path) and self._is_shown(path):
                 for symbol in chunk.symbols:
                     if symbol.name in found and symbol.kind in kinds:
                         found[symbol.name].add((chunk.document_id, path, symbol.line))

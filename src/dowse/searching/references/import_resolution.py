@@ -24,15 +24,15 @@ class ImportResolver:
 
     def __init__(self, files: SourceFiles, read: ReadBytes) -> None:
         self._files, self._read = files, read
-        self._known: dict[tuple[str, str, str], list[str]] = {}
+        self._known: dict[tuple[str, str, str, str], list[str]] = {}
 
     def files_of(self, file: SourceFile, imported: Import) -> list[str]:
         """Return the paths of the files that an import means; none if it is not of this project."""
-        key = (file.folder, imported.module, imported.name)
+        key = (file.family, file.folder, imported.module, imported.name)
         if key not in self._known:
             find = _FINDERS.get(file.family)
-            self._known[key] = [path for path in find(self, file, imported) if path != file.path] if find else []
-        return self._known[key]
+            self._known[key] = find(self, file, imported) if find else []
+        return [path for path in self._known[key] if path != file.path]
 
     def is_module(self, file: SourceFile, imported: Import) -> bool:
         """Return whether an import binds a module, and not a name in one."""
@@ -93,20 +93,22 @@ class ImportResolver:
         ]
         return _nearest(file.path, found or below_alias)  # `@app/lib` is a package, or a folder that goes by this name
 
-    def _go(self, _: SourceFile, imported: Import) -> list[str]:
-        for root, module in self.go_modules.items():
-            if module and f"{imported.module}/".startswith(f"{module}/"):
-                folder = normpath(f"{root}{imported.module[len(module) + 1 :]}").removeprefix(".")
-                paths = self._files.of_module(PurePosixPath(folder).name, "go")
-                return [path for path in paths if dirname(path) == folder and not path.endswith("_test.go")]
+    def _go(self, file: SourceFile, imported: Import) -> list[str]:
+        around = [one for one in self.go_modules.items() if one[1] and f"{imported.module}/".startswith(f"{one[1]}/")]
+        around.sort(key=lambda one: (-len(one[1]), -len(one[0]) if file.path.startswith(one[0]) else 1))
+        for root, module in around:
+            folder = normpath(f"{root}{imported.module[len(module) + 1 :]}")
+            paths = self._files.of_module(PurePosixPath(folder).name, "go")
+            below = "" if folder == "." else folder
+            if found := [path for path in paths if dirname(path) == below and not path.endswith("_test.go")]:
+                return found
         return []
 
     @cached_property
     def go_modules(self) -> dict[str, str]:
-        """The folders with a go.mod, each with the path by which Go files import it, the longest path first."""
+        """The folders with a go.mod, each with the path by which Go files import it."""
         files = [path for path in self._files.of_module("go", "text") if PurePosixPath(path).name == "go.mod"]
-        found = {path.removesuffix("go.mod"): self._find(path, r"^module\s+\"?([^\s\"]+)") for path in files}
-        return dict(sorted(found.items(), key=lambda one: -len(one[1])))
+        return {path.removesuffix("go.mod"): self._find(path, r"^module\s+\"?([^\s\"]+)") for path in files}
 
     def _find(self, path: str, pattern: str) -> str:
         """Return what a pattern finds in a small file; empty if there is none."""
@@ -171,9 +173,7 @@ class ImportResolver:
             return [beside]
         suffix = imported.module.lstrip("./")
         stem = PurePosixPath(suffix).name.partition(".")[0]
-        return _nearest(
-            file.path, [path for path in self._files.of_module(stem, file.family) if f"/{path}".endswith(f"/{suffix}")]
-        )
+        return _nearest(file.path, [path for path, _ in self._files.named(stem) if f"/{path}".endswith(f"/{suffix}")])
 
     def _ruby(self, file: SourceFile, imported: Import) -> list[str]:
         module = imported.module.removesuffix(".rb")

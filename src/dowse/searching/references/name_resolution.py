@@ -88,6 +88,8 @@ class NameResolution:
         self._meanable = [one for one in self.definitions if one not in constructed] or constructed
         """The definitions that a use may mean: a class, and not its constructors of the same name."""
         self._reach = cache(self._find_reached)
+        self._of_languages = cache(self._find_family)
+        self._modules = cache(self._find_modules)
 
     def uses(self) -> list[ResolvedUse]:
         """Return the uses of the name, in the order of the files, with those that mean something else."""
@@ -234,8 +236,15 @@ class NameResolution:
         """Return the definitions at the top of the files that are a module of this name, where it needs no import."""
         if file.family in _EXPLICIT:
             return []
-        tops = (one for one in self._of_family(file) if not one.use.within)
-        return [one for one in tops if name in ("crate", "$crate", module_of(one.file.path), one.file.package_name)]
+        return self._modules(file.family).get(name, [])
+
+    def _find_modules(self, family: str) -> dict[str, list[DefinedName]]:
+        found = dict[str, list[DefinedName]]()
+        for one in self._of_languages(family):
+            names = {"crate", "$crate", module_of(one.file.path), one.file.package_name}
+            for name in names if not one.use.within else ():
+                found.setdefault(name, []).append(one)
+        return found
 
     def _is_defined(self, name: str, file: SourceFile) -> bool:
         files = (other for other in self._sources.with_name(name) if other.family == file.family)
@@ -314,8 +323,11 @@ class NameResolution:
             or file.path in self._sources.paths_with(member.owner)
         )
 
-    def _of_family(self, file: SourceFile) -> list[DefinedName]:
-        return [one for one in self._meanable if one.file.family == file.family]
+    def _of_family(self, file: SourceFile) -> Sequence[DefinedName]:
+        return self._of_languages(file.family)
+
+    def _find_family(self, family: str) -> Sequence[DefinedName]:
+        return [one for one in self._meanable if one.file.family == family]
 
     def _likely(self, candidates: Sequence[DefinedName]) -> Meaning:
         if not candidates:

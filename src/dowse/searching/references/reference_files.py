@@ -101,16 +101,20 @@ class DefinedName:
         return self.use.kind == DECLARATION
 
 
+IsShown = Callable[[str], bool]
+"""Returns whether a path may be in an answer: its file may be gone or denied by now."""
+
+
 def is_same_class(path: str, other: str) -> bool:
     """Return whether two paths may mean one class: both end alike, and the shorter one leaves out what is around it."""
     return path == other or path.endswith(f".{other}") or other.endswith(f".{path}")
 
 
 class SourceFiles:
-    """The files of a project, read from their index when they are first needed."""
+    """The files of a project that may be in an answer, read from their index when they are first needed."""
 
-    def __init__(self, index: ReferenceIndex) -> None:
-        self._index = index
+    def __init__(self, index: ReferenceIndex, is_shown: IsShown = bool) -> None:
+        self._index, self._is_shown = index, cache(is_shown)
         self._files: dict[str, SourceFile | None] = {}
         self.paths_with: Callable[[str], Collection[str]] = cache(index.paths_with)
         """Returns the paths of the files that may define, use or import a name."""
@@ -118,12 +122,16 @@ class SourceFiles:
 
     def of_module(self, module: str, family: str) -> list[str]:
         """Return the paths of the files that a language imports by a name, without the folders before it."""
-        return [path for path, language in self._of_module(module) if family_of(language) == family]
+        return [path for path, language in self.named(module) if family_of(language) == family]
+
+    def named(self, module: str) -> list[tuple[str, str]]:
+        """Return the paths of the files that any language imports by a name, each with its language."""
+        return [one for one in self._of_module(module) if self._is_shown(one[0])]
 
     def at(self, path: str) -> SourceFile | None:
         """Return the file at a path; None if it has no references."""
         if path not in self._files:
-            row = self._index.document_at(path)
+            row = self._index.document_at(path) if self._is_shown(path) else None
             self._files[path] = SourceFile(row.id, path, row.language, row.unpack()) if row else None
         return self._files[path]
 
@@ -131,6 +139,8 @@ class SourceFiles:
         """Return the files that may define, use or import a name, by path, without their uses of other names."""
         found = []
         for row in self._index.documents_with(name):
+            if not self._is_shown(row.path):
+                continue
             file = self._files.get(row.path) or SourceFile(row.id, row.path, row.language, row.unpack(name))
             self._files[row.path] = file
             found.append(file)
@@ -138,4 +148,4 @@ class SourceFiles:
 
     def exists(self, path: str) -> bool:
         """Return whether the project has a file at a path."""
-        return path in self._files or self._index.has_path(path)
+        return bool(self._files.get(path)) or (self._index.has_path(path) and self._is_shown(path))

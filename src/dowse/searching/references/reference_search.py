@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
 
 from dowse.errors import UsageError
 from dowse.globs import compile_path_filter
@@ -22,7 +23,7 @@ from dowse.searching.passages import screen_line
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.references.import_resolution import ImportResolver
 from dowse.searching.references.name_resolution import COMMON_NAMES, Confidence, NameResolution, ResolvedUse, is_body_of
-from dowse.searching.references.reference_files import DefinedName, SourceFile, SourceFiles
+from dowse.searching.references.reference_files import DefinedName, IsShown, SourceFile, SourceFiles
 from dowse.searching.search import SearchOptions
 from dowse.store.reference_index import ReferenceIndex, import_path, module_of
 from dowse.types import TextQuery
@@ -81,6 +82,7 @@ class ReferenceOptions:
     limit: int = 50
     offset: int = 0
     masks_secrets: bool = True
+    is_shown: IsShown = bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +200,7 @@ def find_references(
     owner, bare = split_name(name)
     if options.kind is not None and options.kind not in USE_KINDS:
         raise UsageError(f"The kind has to be one of {', '.join(USE_KINDS)}.")
-    sources = SourceFiles(references)
+    sources = SourceFiles(references, options.is_shown)
     resolver = ImportResolver(sources, read)
     resolution = NameResolution(sources, resolver, bare)
     owned = (one for one in resolution.definitions if not owner or _is_owned(one, owner))
@@ -213,7 +215,8 @@ def find_references(
         return found
     uses = resolution.uses()
     if owner and definitions and _is_constructor(definitions[0]):
-        uses += _constructions(NameResolution(SourceFiles(references), resolver, definitions[0].owner), definitions)
+        again = SourceFiles(references, options.is_shown)  # which reads of a file what is about this name
+        uses += _constructions(NameResolution(again, resolver, definitions[0].owner), definitions)
     chosen = {*definitions, *_variants(resolution, definitions)}
     wanted = _wanted(uses, chosen, found, is_known=bool(resolution.definitions), is_owned=bool(owner and definitions))
     if options.path_glob:
@@ -246,7 +249,7 @@ def find_references(
         if place := lines.place(use.file, use.use, KINDS[use.use.kind], use.confidence, meant):
             found.uses.append(place)
     if not found.is_found:
-        found.suggestions = _similar_names(store, bare)
+        found.suggestions = _similar_names(store, bare, options.is_shown)
     return found
 
 
@@ -338,7 +341,7 @@ def _is_owned(defined: DefinedName, owner: str) -> bool:
     is_named_alike = within[:1] == folders[-1:]  # as in Java
     paths = [[*folders, *within], [*folders[: len(folders) - is_named_alike], *within]]
     is_in_path = any(path[-len(wanted) :] == wanted for path in paths)
-    return is_in_path or (len(wanted) == 1 and module_of(defined.file.path) == owner)
+    return is_in_path or owner in (module_of(defined.file.path), PurePosixPath(defined.file.path).stem)
 
 
 def _qualified_name(defined: DefinedName) -> str:
@@ -353,7 +356,7 @@ def _meant(use: ResolvedUse) -> str:
     return f"{one.file.path}:{one.use.line}"
 
 
-def _similar_names(store: Searchable, name: str) -> list[str]:
+def _similar_names(store: Searchable, name: str, is_shown: IsShown) -> list[str]:
     """Return the names of definitions that are spelled like an unknown name."""
     import difflib  # an unknown name is rare
 
@@ -362,7 +365,9 @@ def _similar_names(store: Searchable, name: str) -> list[str]:
     near = difflib.get_close_matches(folded, words, _SUGGESTIONS, 0.7)
     hits = store.find_chunks(TextQuery((name, *near), {"names": 2.0, "symbols": 1.0}), 50)
     chunks = store.chunks_by_id([hit.id for hit in hits])
-    names = {symbol.name for chunk in chunks.values() for symbol in chunk.symbols}
+    paths = store.paths_by_id({chunk.document_id for chunk in chunks.values()})
+    shown = {number for number, path in paths.items() if is_shown(path)}
+    names = {symbol.name for chunk in chunks.values() if chunk.document_id in shown for symbol in chunk.symbols}
     by_folded = {one.lower(): one for one in sorted(names)}
     return [by_folded[one] for one in difflib.get_close_matches(folded, by_folded, _SUGGESTIONS, 0.6)]
 

@@ -8,7 +8,7 @@ from dowse.parsing.source_references import Import
 from dowse.searching.found_files import ReadBytes
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.references.import_resolution import ImportResolver
-from dowse.searching.references.reference_files import SourceFile, SourceFiles
+from dowse.searching.references.reference_files import IsShown, SourceFile, SourceFiles
 from dowse.store.reference_index import ReferenceIndex, module_of
 
 _TEST_NAMES = ("test_{}", "{}_test", "{}_tests", "{}Test", "{}Tests", "Test{}", "{}_spec", "{}Spec", "{}IT", "{}")
@@ -43,13 +43,10 @@ def find_related(
     read: ReadBytes,
     path: str,
     show: Callable[[str], str] = str,
-    is_shown: Callable[[str], bool] = bool,
+    is_shown: IsShown = bool,
 ) -> RelatedFiles:
-    """Return the files that a file imports, those that import it, and its tests; `show` writes their paths.
-
-    `is_shown` returns whether a path may be in the answer.
-    """
-    files = SourceFiles(references)
+    """Return the files that a file imports, those that import it, and its tests; `show` writes their paths."""
+    files = SourceFiles(references, is_shown)
     file = files.at(path)
     if file is None:
         return RelatedFiles(show(path))
@@ -66,7 +63,7 @@ def find_related(
     tests |= dict.fromkeys(named, "is named after it")
 
     def shown(found: dict[str, str]) -> tuple[RelatedFile, ...]:
-        return tuple(RelatedFile(show(path), reason) for path, reason in sorted(found.items()) if is_shown(path))
+        return tuple(RelatedFile(show(path), reason) for path, reason in sorted(found.items()))
 
     return RelatedFiles(
         show(path),
@@ -85,7 +82,7 @@ def _importers(
     if file.language == "go":
         names.add(resolver.go_modules.get(f"{file.folder}/".lstrip("/"), "").rpartition("/")[2])
     seen = {file.path}
-    for name in sorted(names):
+    for name in sorted(names - {""}):
         for other in files.with_name(name):
             if other.path not in seen and other.family == file.family:
                 seen.add(other.path)
