@@ -275,7 +275,8 @@ def _join(found: Sequence[SourceResult], error: Exception | None) -> SourceResul
 def _list(index: ProjectIndex) -> list[ListedItem]:
     """Return the indexed files; while there is no index, those that the policy allows."""
     if index.exists:
-        return [ListedItem(path, path) for _, path in index.store.ids_by_path()]
+        hidden = index.hidden_paths()
+        return [ListedItem(path, path) for _, path in index.store.ids_by_path() if path not in hidden]
     entries = (entry for entry in index.source.entries() if isinstance(entry, Entry))
     return [ListedItem(entry.path, entry.path) for entry in entries if entry.views & index.view]
 

@@ -206,6 +206,10 @@ class ProjectIndex(OpenedIndex):
         self.look_again()
         return scan(self.kept_source, self.whole)
 
+    def hidden_paths(self) -> frozenset[str]:
+        """Return the files that the index has and that are gone or denied by now; none while nothing is pending."""
+        return frozenset(self.drift().gone) if self.has_pending else frozenset()
+
     def explain(self, path: str) -> PathDecision:
         """Return the decision of the policy about one path, and the document that the index has of it."""
         verdict, stored = self.source.verdict(path), None

@@ -18,7 +18,7 @@ from dowse.store import storage_layout
 from dowse.store.local import LocalStore
 from dowse.store.storage_layout import index_folder
 from dowse.system.platform import Lock
-from dowse.types import Entry, StoredDocument, Verdict, View
+from dowse.types import Entry, Reason, StoredDocument, Verdict, View
 
 if TYPE_CHECKING:
     from dowse.searching.found_files import ReadBytes
@@ -199,11 +199,13 @@ class OpenedIndex:
 
     def named(self, paths: Collection[str]) -> tuple[str, ...]:
         """Return paths that changed as an answer names them, in order: the root, a dot, stands for files that are denied."""
-        source, root = self.source, self.root
-        denied = {
-            path for path in paths if os.path.lexists(f"{root}/{path}") and not isinstance(source.entry_at(path), Entry)
-        }
-        return tuple(sorted({"." if path in denied else path for path in paths}))
+        source = self.source
+
+        def is_named(path: str) -> bool:
+            found = source.entry_at(path)
+            return isinstance(found, Entry) or found.reason is Reason.VANISHED
+
+        return tuple(sorted({path if is_named(path) else "." for path in paths}))
 
     def kept_files(self) -> "KeptFiles":
         """Return the files that searches read while the index lacks them."""

@@ -31,7 +31,7 @@ class FoundReferences(NamedTuple):
 
 def references_now(index: ProjectIndex, name: str, options: ReferenceOptions, pending: int = 0) -> FoundReferences:
     """Find references in the index as it is, of which so many files are pending."""
-    options = replace(options, masks_secrets=index.settings.mask_secrets)
+    options = replace(options, masks_secrets=index.settings.mask_secrets, is_shown=index.shows)
     whole, store = index.whole, index.store
     missing = read_missing_references(index, READ_SECONDS)
 

@@ -28,14 +28,15 @@ def root_overview(index: ProjectIndex) -> RootOverview:
     if not index.exists:
         return RootOverview()
     catalog = index.store.catalog
-    newest = newest_files(catalog, index.view, NEWEST_FILES)
+    newest = (one for one in newest_files(catalog, index.view, NEWEST_FILES) if index.shows(one.path))
     return RootOverview(tuple(language_totals(catalog, index.view)), tuple(newest))
 
 
 def folder_files(index: ProjectIndex, folder: str) -> list[ListedFile]:
     """Return the files below a folder, whose path ends in a slash or is empty: of the index, or while it grows of the disk."""
     if index.exists and index.is_ready():
-        return files_below(index.store.catalog, index.view, folder)
+        hidden = index.hidden_paths()
+        return [one for one in files_below(index.store.catalog, index.view, folder) if one.path not in hidden]
     entries = (entry for entry in index.source.entries(folder) if isinstance(entry, Entry) and entry.views & index.view)
     return [
         ListedFile(one.path, detect_language(one.path, b""), "", one.stat.size, one.stat.mtime_ns) for one in entries

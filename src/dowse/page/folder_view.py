@@ -34,7 +34,7 @@ async def find_overviews(sources: SourceList, statuses: Sequence[SourceStatus]) 
     """Return what the index of each root has, by the name of its source."""
     indexed = {status.name for status in statuses if status.counts}
     return {
-        root.name: await root.served.ask(root_overview, root.main_view)
+        root.name: await root.served.ask_fresh(lambda index, _: root_overview(index), root.main_view)
         for root in sources.roots()
         if root.name in indexed
     }

@@ -171,6 +171,7 @@ function startSearch(form) {
     const isSame = old.join() === now.join();
     const news = count ? count + " new result" + (count > 1 ? "s" : "") : "The results have a new order";
     const isFree = !scrollY && !isUsed() && !results.contains(document.activeElement);
+    if (isSame && find("news").querySelector("button")) tell("");  // an earlier offer, which is outdated
     if (isFree) { if (!isSame) tell(news); put(fresh); return; }
     shown.replaceWith(fresh.querySelector(".growth")?.cloneNode(true) || "");
     if (isSame) results.querySelector(".summary").replaceWith(fresh.querySelector(".summary"));

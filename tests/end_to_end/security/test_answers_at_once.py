@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, StdioClient, wait_until
 from tests.sample_data import index, write_tree
 
@@ -102,3 +103,84 @@ def test_no_tool_shows_a_line_that_was_just_rewritten(client: StdioClient, root:
         write_tree(root, made(after))
         assert before not in answer(client, ask), ask
         before, after = after, before
+
+
+MANY = 100
+"""More than are taken out before an answer and repaired for it."""
+SHARED_TOOLS: tuple[Ask, ...] = (
+    ("find_references", {"name": "get"}),
+    ("find_references", {"name": "plum"}),
+    ("find_references", {"name": "Sloee5"}),
+    ("find_links", {"uri": "docs://docs/start.md", "direction": "out"}),
+    ("search_code", {"query": "plum"}),
+    ("search_code", {"query": "zzqx", "path": "b4.pyx"}),
+)
+SHARED_ASSISTANT_TOOLS: tuple[Ask, ...] = (
+    ("uses", {"names": ["get"]}),
+    ("uses", {"names": ["plum"]}),
+    ("uses", {"names": ["Sloee5"]}),
+    ("search", {"query": "plum"}),
+)
+PAGES = ("/read?id=project/hedge/made/", "/read?id=project/hedge/", "/results?q=", "/find?q=b4", "/find?q=Sloe4")
+
+
+def sharing_names() -> dict[str, str]:
+    """Return files that define the same name, use another one, and are linked by their titles."""
+    files = dict[str, str]()
+    for number in range(MANY):
+        code = f"from src.lib import plum\n\n\nclass Sloe{number}:\n    def get(self):\n        return plum({number})\n"
+        files |= {f"{MADE}b{number}.py": code, f"{MADE}p{number}.md": f"# Sloe {number}\n\nA thorn.\n"}
+    return files
+
+
+@pytest.fixture
+def shared(tmp_path: Path) -> Path:
+    files = {
+        "pyproject.toml": "[project]\nname = 'hedge'\n",
+        "src/lib.py": "def plum(number):\n    return number\n",
+        "src/use.py": "from made.b7 import Sloe7\n\n\ndef bush():\n    return Sloe7().get()\n",
+        "docs/start.md": "# Start\n\nSee [[Sloe 45]].\n",
+    }
+    root = write_tree(tmp_path / "hedge", files | sharing_names())
+    index(root)
+    return root
+
+
+@pytest.mark.parametrize("tools", ["full", "assistant"])
+def test_no_tool_names_what_was_just_denied_where_many_files_share_a_name(shared: Path, tools: str) -> None:
+    """Lists of owners, callers, links and similar names came from the index alone."""
+    with StdioClient("--tools", tools, shared) as client:
+        client.initialize(NEWER)
+        for ask in SHARED_TOOLS if asks_of(client) is ALL_TOOLS else SHARED_ASSISTANT_TOOLS:
+            wanted = "Sloe95" if "Sloee5" in str(ask) else MADE
+            wait_until(lambda: wanted in answer(client, ask))  # noqa: B023 - called within its round
+            (shared / ".gitignore").write_text(f"{MADE}\n", encoding="utf-8")
+            found = answer(client, ask)
+            (shared / ".gitignore").unlink()
+            assert wanted not in found, ask
+
+
+def test_no_view_of_the_page_names_what_was_just_denied(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def view(server: HttpServer, address: str) -> str:
+        return server.send_request("GET", address, Accept="text/html").body.decode()
+
+    monkeypatch.setenv("DOWSE_HOME", str(shared.parent / "dowse"))
+    index(shared)
+    with HttpServer(shared, home=shared.parent) as server:
+        for address in PAGES:
+            wait_until(lambda: f"hedge/{MADE}" in view(server, address))  # noqa: B023 - called within its round
+            (shared / ".gitignore").write_text(f"{MADE}\n", encoding="utf-8")
+            found = view(server, address)
+            (shared / ".gitignore").unlink()
+            assert "made/b" not in found, address
+            assert "made/p" not in found, address
+
+
+def test_the_first_list_of_documents_has_none_that_was_denied_before_the_server_started(shared: Path) -> None:
+    with StdioClient("--tools", "full", shared) as client:
+        client.initialize(NEWER)
+        wait_until(lambda: MADE in answer(client, ("resources/list", {})))
+    (shared / ".gitignore").write_text(f"{MADE}\n", encoding="utf-8")
+    with StdioClient("--tools", "full", shared) as client:
+        client.initialize(NEWER)
+        assert MADE not in answer(client, ("resources/list", {}))

@@ -99,11 +99,14 @@ def test_an_index_without_files_is_a_problem_with_its_cause(tmp_path: Path) -> N
 
 
 def test_a_status_does_not_name_what_has_just_been_denied(indexed: Path) -> None:
-    write_tree(indexed, {".gitignore": "pear.py\n", "src/apple.py": "def peel_apple():\n    return 'yellow'\n"})
-    (indexed / "notes.txt").unlink()
+    write_tree(
+        indexed, {".gitignore": "pear.py\nnotes.txt\n", "src/apple.py": "def peel_apple():\n    return 'yellow'\n"}
+    )
+    for path in ("notes.txt", "docs/guide.md"):
+        (indexed / path).unlink()
     reply = call_tool("auto", "get_index_status", indexed)
-    assert (reply["pendingFiles"], reply["newFiles"]) == (5, ["src/x.gen.py"])
-    assert reply["staleFiles"] == [".", ".gitignore", "notes.txt", "src/apple.py"]
+    assert (reply["pendingFiles"], reply["newFiles"]) == (6, ["src/x.gen.py"])
+    assert reply["staleFiles"] == [".", ".gitignore", "docs/guide.md", "src/apple.py"]
 
 
 def test_a_root_that_has_only_documents_is_listed_with_their_number(indexed: Path, tmp_path: Path) -> None:

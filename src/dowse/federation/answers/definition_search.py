@@ -227,7 +227,7 @@ def _show_below(lead: str, show: Callable[[str], str], path: str) -> str:
 
 def _context_finder(index: ProjectIndex, show: Callable[[str], str]) -> ContextFinder:
     masks = index.settings.mask_secrets
-    return ContextFinder(index.store, index.whole.references, index.read_bytes, show, masks=masks)
+    return ContextFinder(index.store, index.whole.references, index.read_bytes, show, index.shows, masks=masks)
 
 
 def _read_references(index: ProjectIndex, names: Sequence[str], most_unread: int | None) -> Collection[str]:

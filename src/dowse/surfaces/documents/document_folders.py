@@ -94,6 +94,8 @@ class DocumentFolder:
     def _read_page(self, index: ProjectIndex, after: str, limit: int) -> list[ListedDocument]:
         if self.resource_list.is_compared:
             self.served.catch_up(index)
+        else:  # the first list does not wait for that: each of its files is compared
+            index.has_pending = index.has_catalog
         page = list_documents(index, after, limit)
         self.resource_list.record_page(page, is_last=len(page) < limit)
         return page

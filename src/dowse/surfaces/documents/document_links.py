@@ -13,6 +13,7 @@ from dowse.parsing.document_parsing import ParsedOutline, outline
 from dowse.reading.link_resolution import (
     Broken,
     External,
+    Fault,
     Internal,
     OtherFile,
     Resolved,
@@ -103,8 +104,7 @@ class LinkGraph:
 
 def outgoing_links(graph: LinkGraph, index: ProjectIndex, path: str) -> list[DocumentLink]:
     """Return the links of a document, in order; a missing section of the target is a problem."""
-    masks = index.settings.mask_secrets
-    links = [_resolve(path, link, graph.pages, masks=masks) for link in _links_of(index, path)]
+    links = [_resolve(index, path, link, graph.pages) for link in _links_of(index, path)]
     outlines = _outline_targets(index, links)
     return [
         replace(link, problem=NO_ANCHOR)
@@ -151,15 +151,18 @@ def _links_at(index: ProjectIndex, sources: list[tuple[int, int]], pages: LinkTa
     changed = [entry.path for entry in (*drift.changed, *drift.new) if entry.views & View.DOCUMENTS]
     found += [(path, link) for path in changed[:REPAIRED_FILES] for link in _links_of(index, path)]
     found.sort(key=lambda pair: (pair[0], pair[1].line))
-    return [_resolve(path, link, pages, masks=index.settings.mask_secrets) for path, link in found]
+    return [_resolve(index, path, link, pages) for path, link in found]
 
 
-def _resolve(path: str, link: Link, pages: LinkTargets, *, masks: bool) -> DocumentLink:
+def _resolve(index: ProjectIndex, path: str, link: Link, pages: LinkTargets) -> DocumentLink:
+    masks = index.settings.mask_secrets
     text, target = (screen_text(one, masks=masks).text for one in (link.text, link.target))
     found = DocumentLink(path, link.line, text, target)
     match resolve_link(link.target, path, pages):
-        case Internal(document, anchor):
+        case Internal(document, anchor) if index.shows(document):
             return replace(found, kind="document", to=document, anchor=anchor)
+        case Internal():
+            return replace(found, kind="broken", problem=str(Fault.MISSING))
         case External(url):
             return replace(found, kind="web", to=target if url == link.target else screen_text(url, masks=masks).text)
         case OtherFile():

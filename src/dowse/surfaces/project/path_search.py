@@ -50,8 +50,8 @@ def find_paths(
     """Return the indexed files that still exist and match, with the project's name or without it; which ones changed since."""
     shown = ((path, shown_path(path)) for path in index.store.paths())
     matching = (one for one in shown if any(map(expression.fullmatch, one)))
-    gone = frozenset(index.drift().gone) if index.has_pending else frozenset[str]()  # a rule may deny some by now
-    paths = [name for path, name in matching if path not in gone and os.path.lexists(f"{index.root}/{path}")]
+    hidden = index.hidden_paths()
+    paths = [name for path, name in matching if path not in hidden and os.path.lexists(f"{index.root}/{path}")]
     return paths, list(map(shown_path, pending)), coverage(index, len(pending))
 
 
@@ -126,7 +126,8 @@ def _unknown_paths(index: ProjectIndex, options: SearchOptions) -> list[str]:
 def _path_warning(index: ProjectIndex, path: str) -> str:
     """Return the warning for a path that nothing matches, with files and folders of a similar name."""
     wanted, named = path.strip("/").rpartition("/")[2].lower(), dict[str, str]()
-    for _, known in index.store.ids_by_path():
+    hidden = index.hidden_paths()
+    for known in (known for _, known in index.store.ids_by_path() if known not in hidden):
         for one in (known, *(str(folder) for folder in PurePosixPath(known).parents)):
             name = one.rpartition("/")[2].lower()
             if name[:1] == wanted[:1] and len(named) < MAX_COMPARED:
