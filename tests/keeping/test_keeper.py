@@ -3,7 +3,8 @@
 import json
 import shutil
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +12,12 @@ import pytest
 
 from dowse.errors import Failed, WordsMissing
 from dowse.indexes.freshness import indexer
-from dowse.indexes.freshness.pending_paths import read_pending_paths
+from dowse.indexes.freshness.pending_paths import ChangeTimes, read_pending_paths
 from dowse.indexes.freshness.tree_watcher import Watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
-from dowse.keeping.keeper import Keeper
+from dowse.keeping.keeper import TICK_SECONDS, Keeper
 from dowse.keeping.watch_status import read_watch_status, watch_lease
 from dowse.keeping.watched_index import WatchedIndex, start_watcher
 from dowse.parsing.document_parsing import ParsedDocument
@@ -113,6 +114,29 @@ def waiting(root: Path, project: ProjectIndex, keep: Keep) -> Keeper:
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: keeper.watch_status(lazy).pending == ("src/fig.py",))
     return keeper
+
+
+@pytest.mark.parametrize("most", [5000, 5])
+def test_a_folder_that_waits_is_compared_once(
+    root: Path, waiting: Keeper, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """It was compared for each answer and, with too many files to name them, without pause until the next commit."""
+    monkeypatch.setattr("dowse.indexes.freshness.pending_paths.MAX_PATHS", most)
+    compared, compare = list[list[str]](), WatchedIndex.compare
+
+    def note(own: WatchedIndex, project: ProjectIndex, paths: Mapping[str, ChangeTimes]) -> object:
+        compared.append(list(paths))
+        return compare(own, project, paths)
+
+    monkeypatch.setattr(WatchedIndex, "compare", note)
+    write_tree(root.parent, {f"many/{number}.py": f"value = {number}\n" for number in range(12)})
+    (root.parent / "many").rename(root / "many")
+    assert eventually(lambda: any(paths == ["many"] for paths in compared))
+    time.sleep(20 * TICK_SECONDS)
+    assert len(compared) <= 3
+    pending = waiting.watch_status(ProjectIndex(root)).pending
+    named = {"src/fig.py", *(f"many/{number}.py" for number in range(12))}
+    assert set(pending) == ({"."} if most == 5 else named)
 
 
 def test_lazy_waits_and_a_search_does_not(root: Path, waiting: Keeper, paths: Paths) -> None:

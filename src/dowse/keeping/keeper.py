@@ -19,7 +19,7 @@ from dowse.indexes.freshness.tree_watcher import EVERYWHERE, STEP_SECONDS
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.keeping.indexing_run import VERIFY
-from dowse.keeping.watch_status import MAX_COMPARED_PATHS, WatchStatus, pending_names, read_watch_status
+from dowse.keeping.watch_status import MAX_COMPARED_PATHS, WatchStatus, is_much, pending_names, read_watch_status
 from dowse.keeping.watched_index import RETRY_SECONDS, SCAN_WAIT_SECONDS, WatchedIndex
 from dowse.store.storage_layout import READ_WAIT_SECONDS
 from dowse.system.platform import release_memory
@@ -236,6 +236,7 @@ def _note_changes(watched: WatchedIndex, project: ProjectIndex) -> bool:
     """Make every file that has changed up to now a pending path, if that is quick; return whether none can be missing."""
     is_certain = watched.take_events() and not watched.has_new_settings()
     if is_certain and EVERYWHERE not in watched.pending_paths.pending():
+        watched.name_files(project, MAX_COMPARED_PATHS)
         return True
     is_possible = watched.run is None and watched.is_in_place() and watched.is_scan_quick(project)
     if not is_possible or not watched.working.acquire(timeout=SCAN_WAIT_SECONDS):
@@ -266,7 +267,7 @@ def _due_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, Change
 def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex) -> None:
     """Compare the paths that are due, and apply some of the changes; nothing where that would take long."""
     paths = _due_paths(watched, project)
-    if EVERYWHERE not in paths and len(paths) <= MAX_COMPARED_PATHS and not project.whole.has_backlog():
+    if not is_much(project.root, paths) and not project.whole.has_backlog():
         drift, named = watched.compare(project, paths)
         watched.apply(project, limit_drift(drift), named)
 
@@ -283,8 +284,8 @@ def _update_if_due(watched: WatchedIndex, checkouts: CheckoutDetector, now: floa
     if paths:
         watched.is_search_waiting = False
         watched.update(paths)
-    elif EVERYWHERE in pending and project.settings.indexing_strategy != "realtime" and not project.is_being_updated():
-        watched.compare_everything(project)  # so that a status names the files that wait
+    elif project.settings.indexing_strategy != "realtime":
+        watched.name_files(project)
 
 
 def _settle_when_quiet(watched: WatchedIndex, now: float) -> None:

@@ -2,13 +2,15 @@
 
 import contextlib
 import math
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from itertools import accumulate
 from pathlib import Path
 
 from dowse.errors import CannotWatch, DowseError, NotIndexed, NotWritable, StoreDamaged
-from dowse.indexes.freshness.pending_paths import ChangeTimes, LostEventDetector, PendingPaths
+from dowse.indexes.freshness.pending_paths import ChangeTimes, LostEventDetector, PendingPaths, is_folder
 from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.freshness.tree_watcher import EVERYWHERE, TreeWatcher, Watcher
 from dowse.indexes.index import ProjectIndex
@@ -197,6 +199,28 @@ class WatchedIndex:
             return False
         return True
 
+    def name_files(self, project: ProjectIndex, most: int | None = None) -> None:
+        """Compare the folders among the pending paths, the root too, so that the files in them that differ are named.
+
+        This is done once: where too many differ for that, the root is pending again. Nothing is done if more files than
+        `most` are in the folders.
+        """
+        if not self.pending_paths.has_added or project.is_being_updated():
+            return
+        added, root = self.pending_paths.take_added(), project.root
+        folders = {path: times for path, times in added.items() if is_folder(root, path)}
+        is_possible = most is None or not _has_more_files([root / path for path in folders], most)
+        if folders and is_possible and self.working.acquire(timeout=SCAN_WAIT_SECONDS):
+            try:
+                self.compare(project, self._everywhere() if EVERYWHERE in folders else folders)
+                return
+            except (DowseError, OSError) as error:
+                self.note_failure(str(error))
+            finally:
+                self.working.release()
+        if folders:  # they are compared later
+            self.pending_paths.has_added = True
+
     def apply(self, project: ProjectIndex, drift: Drift, named: Mapping[str, ChangeTimes]) -> None:
         """Apply a drift, or a part of one; its files are not pending any more. By old settings nothing is stored."""
         if drift.pending:
@@ -349,6 +373,12 @@ class WatchedIndex:
             why = f"this file system may not report all changes; all files are also checked every {seconds:.0f} s"
         strategy = self.project.settings.indexing_strategy
         return WatchStatus("watching" if self.watcher else "polling", strategy, why, last_error=self._last_error)
+
+
+def _has_more_files(folders: Iterable[Path], most: int) -> bool:
+    """Return whether there are more files and folders than so many below some folders."""
+    below = (len(names) + len(files) for folder in folders for _, names, files in os.walk(folder))
+    return any(count > most for count in accumulate(below))
 
 
 def _identity(root: Path) -> tuple[int, int] | None:

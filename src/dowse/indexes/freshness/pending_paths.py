@@ -32,6 +32,11 @@ class ChangeTimes(NamedTuple):
     last: float
 
 
+def is_folder(root: Path, path: str) -> bool:
+    """Return whether a pending path is a folder, in which any number of files may have changed; the root is one."""
+    return os.path.isdir(f"{root}/{path}")  # noqa: PTH112 - asked for 1,000 paths before an answer
+
+
 class PendingPaths:
     """The pending paths of one index. It is thread-safe, and a path that changes while it is processed stays pending."""
 
@@ -40,6 +45,8 @@ class PendingPaths:
         self._lock = threading.Lock()
         self._paths: dict[str, ChangeTimes] = {}
         self._saved: set[str] = set()
+        self.has_added = False
+        """Whether paths were added since `take_added`."""
 
     def load(self, now: float) -> None:
         """Load the paths that were pending when the last process ended."""
@@ -52,7 +59,14 @@ class PendingPaths:
             for path in paths:
                 known = self._paths.get(path)
                 self._paths[path] = ChangeTimes(known.first if known else now, now)
+                self.has_added = True
             self._limit(now)
+
+    def take_added(self) -> dict[str, ChangeTimes]:
+        """Return all pending paths if some were added since the last call, else none."""
+        with self._lock:
+            has_added, self.has_added = self.has_added, False
+            return dict(self._paths) if has_added else {}
 
     def pending(self) -> dict[str, ChangeTimes]:
         with self._lock:
