@@ -1,5 +1,6 @@
 """A package gets its limits and nothing else, whatever it consists of."""
 
+import contextlib
 import os
 import struct
 import zipfile
@@ -10,7 +11,10 @@ import pytest
 from dowse.indexes.dependencies import package_files
 from dowse.indexes.dependencies.installed_packages import find_packages
 from dowse.indexes.dependencies.package_files import JarFiles, PackageFiles, package_settings
+from dowse.indexes.dependencies.package_index import PackageIndex
 from dowse.indexes.dependencies.package_types import Package
+from dowse.indexes.reference_lookup import references_now
+from dowse.searching.references.reference_search import ReferenceOptions
 from dowse.settings import Settings
 from dowse.types import Entry, Reason, Verdict
 from tests.indexes.dependencies import environments
@@ -107,6 +111,19 @@ def test_a_source_jar_is_read_without_unpacking_it(tmp_path: Path) -> None:
     assert isinstance(files.entry("org/acme"), Verdict)
     with pytest.raises(FileNotFoundError):
         files.read_bytes("../../../etc/passwd")
+
+
+def test_references_of_a_source_jar_are_found(tmp_path: Path) -> None:
+    """No path of a jar is that of a file, so that none would be shown."""
+    source = (
+        "class Peel {\n  static int peel(int apple) { return apple; }\n  int twice() { return peel(peel(1)); }\n}\n"
+    )
+    jar = environments.write_jar(tmp_path / "fruit-1-sources.jar", {"org/acme/Peel.java": source})
+    with contextlib.closing(PackageIndex(Package("java", "org.acme:fruit", "1", jar), None)) as index:
+        index.update()
+        found = references_now(index, "peel", ReferenceOptions()).found
+    assert [(place.path, place.line) for place in found.definitions] == [("org/acme/Peel.java", 2)]
+    assert [(place.path, place.line) for place in found.uses] == [("org/acme/Peel.java", 3)]
 
 
 def test_members_of_a_jar_that_lead_elsewhere_or_explode_are_left_out(tmp_path: Path) -> None:

@@ -92,8 +92,15 @@ class PackageIndex(ProjectIndex):
         return f"{self.package.label}{SEPARATOR}{shown_name(path)}"
 
     def _make_source(self, views: View) -> ProjectFiles:  # noqa: ARG002 - a package is code, and its documentation
-        is_jar = self.package.root.suffix == ".jar"
-        return (JarFiles if is_jar else PackageFiles)(self.package, self.settings)
+        return (JarFiles if self._is_jar else PackageFiles)(self.package, self.settings)
+
+    @property
+    def _is_jar(self) -> bool:
+        return self.package.root.suffix == ".jar"
+
+    def shows(self, path: str) -> bool:
+        """Return whether the package still has a file; one in a jar is in no folder."""
+        return self._is_jar or super().shows(path)
 
     def _write_settings(self) -> None:
         """Write nothing: a package has no settings of its own."""
