@@ -100,6 +100,14 @@ def test_documents_are_listed_with_their_titles_and_links(tmp_path: Path) -> Non
             index.links()
 
 
+def test_a_document_that_was_just_denied_is_not_listed(tmp_path: Path) -> None:
+    guide = write_tree(tmp_path / "guide", {"a.md": "# Apples\n", "b.md": "# Pears\n", "c.md": "# Plums\n"})
+    with dowse.open(guide, documents=True) as index:
+        assert len(index.documents()) == 3
+        write_tree(guide, {".gitignore": "b.md\n", "c.md": "# Sloes\n"})
+        assert [(one.path, one.title) for one in index.documents()] == [("a.md", "Apples"), ("c.md", "Sloes")]
+
+
 def test_links_show_no_secret(tmp_path: Path) -> None:
     text = f"# Robots\n\nCall [{AWS}](b.md), [it](https://example.com/?key={GITHUB}) and [that]({GITHUB}.md).\n"
     guide = write_tree(tmp_path / "guide", {"a.md": text, "b.md": "# Pears\n"})

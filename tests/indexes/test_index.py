@@ -324,7 +324,7 @@ def test_a_file_that_a_rule_has_just_denied_is_not_named_among_changed_ones(
     denying = ProjectIndex(project.root)
     denying.has_pending = True  # as the keeper says, which has seen the rule
     with another_writer(project):
-        assert ask(denying) == (".",)
+        assert ask(denying) == (() if ask is outdated_in_references else (".",))  # which leave it out from the start
 
 
 def test_no_code_of_the_project_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -246,13 +246,13 @@ def test_settings_are_applied_by_a_process_that_is_not_the_first(
 SUBMODULE = '[submodule "made"]\n\tpath = made\n\turl = ../made\n'
 
 
-@pytest.mark.parametrize("rules", [".git/info/exclude", "../.gitignore", ".gitmodules"])
+@pytest.mark.parametrize("rules", [".git/info/exclude", "made/.git/info/exclude", "../.gitignore", ".gitmodules"])
 def test_rules_in_files_that_no_event_names_are_taken_up(
     root: Path, tmp_path: Path, keep: Keep, paths: Paths, rules: str
 ) -> None:
     """They lie outside the files of the root, or decide which repositories belong to it."""
-    git(tmp_path if rules == "../.gitignore" else root, "init", "-q")
     write_tree(root, {"made/bramble.py": "def bramble(): ...\n"})
+    git(root / "made" if "made" in rules else tmp_path if rules == "../.gitignore" else root, "init", "-q")
     if rules == ".gitmodules":
         git(root / "made", "init", "-q")
         write_tree(root, {".gitmodules": SUBMODULE})
@@ -260,7 +260,7 @@ def test_rules_in_files_that_no_event_names_are_taken_up(
     keeper = keep()
     assert eventually(lambda: keeper.catch_up(ProjectIndex(root)) == [])
     assert "made/bramble.py" in paths()
-    write_tree(root, {rules: "" if rules == ".gitmodules" else "made/\n"})
+    write_tree(root, {rules: "" if rules == ".gitmodules" else "bramble.py\n" if "made" in rules else "made/\n"})
     assert eventually(lambda: "made/bramble.py" not in paths())
 
 

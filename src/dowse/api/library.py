@@ -258,7 +258,11 @@ class Index:
         from dowse.indexes.document_search import list_documents
 
         leads = self._indexed().leads()
-        return [replace(one, path=lead + one.path) for lead, index in leads.items() for one in list_documents(index)]
+        return [
+            replace(one, path=lead + one.path)
+            for lead, index in leads.items()
+            for one in list_documents(index, is_compared=False)
+        ]
 
     def links(self, path: str | None = None, direction: Direction = "out") -> "list[DocumentLink]":
         """Return the links out of a document, into it (in), or those that lead nowhere (broken), of all without a path.

@@ -1,11 +1,11 @@
 """A root as a source: its files as those of a project, and its documents as a reader gets them."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from dowse.errors import ItemNotFound, NotIndexed, SourceNotReady, UsageError
@@ -37,6 +37,8 @@ from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.project.path_search import relative_pattern
 from dowse.types import Coverage, Document, Entry, Stat, StoredDocument, View
 from dowse.visible_text import one_line
+
+Result = TypeVar("Result")
 
 Terms = Mapping[str, float]
 MAX_LINE_CHARACTERS = 300
@@ -210,7 +212,13 @@ class RootSource(SearchSource):
         title = self._title(View.PROJECT, document.kind, document.reading.title, document.path)
         return FetchedItem(title, document.reading.text, self._url(locator, document.path), facts)
 
+    async def ask(self, work: Callable[[ProjectIndex], Result]) -> Result:
+        """Do some work on the index as its main view, which is kept fresh from now on."""
+        self.served.keep_fresh()
+        return await self.served.ask_fresh(lambda index, _: work(index), self.main_view)
+
     async def list_items(self) -> list[ListedItem]:
+        self.served.keep_fresh()
         lists = [await self.served.ask_fresh(lambda index, _: _list(index), view) for view in self.views]
         return sorted({item.path: item for items in lists for item in items}.values(), key=lambda item: item.path)
 

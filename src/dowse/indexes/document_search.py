@@ -125,11 +125,17 @@ def _documents_with(store: Searchable, extensions: frozenset[str]) -> frozenset[
     return frozenset(number for number, path in store.ids_by_path() if path.lower().endswith(tuple(extensions)))
 
 
-def list_documents(index: ProjectIndex, after: str = "", limit: int | None = None) -> list[ListedDocument]:
-    """Return the documents after a path, sorted by path; if the index is not complete, the files are read."""
+def list_documents(
+    index: ProjectIndex, after: str = "", limit: int | None = None, *, is_compared: bool = True
+) -> list[ListedDocument]:
+    """Return the documents after a path, sorted by path; if the index is not complete, the files are read.
+
+    Unless the files were compared with the index just now, those of the list are.
+    """
     if index.exists and not index.is_being_updated() and index.store.fact("state") == "complete":
         documents = index.store.documents(after=after)
-        shown = _as_they_are(index, documents) if index.has_pending else map(_listed, documents)
+        is_current = is_compared and not index.has_pending
+        shown = map(_listed, documents) if is_current else _as_they_are(index, documents)
         return list(islice(shown, limit))
     return list(islice(_read_documents(index, after), limit))
 

@@ -76,7 +76,7 @@ def describe_index(index: "OpenedIndex") -> IndexStatus:
     root, folder, warnings, is_indexing = index.root, index.folder, tuple(index.warnings), index.is_being_updated()
     try:
         store = index.store
-        totals = {kind: store.totals(kind) for kind in KINDS}
+        totals = {kind: _without_denied(index, store.totals(kind)) for kind in KINDS}
         skipped = json.loads(store.fact("skipped") or "{}")
         expected = int(store.fact(EXPECTED_FACTS[index.view]) or 0)
         state = _state(store.fact("state"), is_indexing=is_indexing)
@@ -98,6 +98,12 @@ def describe_index(index: "OpenedIndex") -> IndexStatus:
         problem = f"{findings[0].part}: {findings[0].problem}; run dowse index to rebuild it"
         return replace(status, state="incomplete", problem=problem)
     return replace(status, problem=_problem(status))
+
+
+def _without_denied(index: "OpenedIndex", totals: Totals) -> Totals:
+    """Return totals that name no file which a rule denies by now."""
+    named = index.named(totals.unparsed) if totals.unparsed else ()
+    return replace(totals, unparsed={path: totals.unparsed[path] for path in named if path != "."})
 
 
 def _state(recorded: str | None, *, is_indexing: bool) -> IndexState:

@@ -207,6 +207,13 @@ class OpenedIndex:
 
         return tuple(sorted({path if is_named(path) else "." for path in paths}))
 
+    def is_folder(self, path: str) -> bool:
+        """Return whether a path is an allowed folder, in which any number of files may have changed; the root is one."""
+        if not path or not os.path.isdir(f"{self.root}/{path}"):  # noqa: PTH112 - asked for 1,000 paths before an answer
+            return not path
+        found = self.kept_source.entry_at(path)
+        return isinstance(found, Verdict) and found.is_allowed
+
     def kept_files(self) -> "KeptFiles":
         """Return the files that searches read while the index lacks them."""
         from dowse.searching.kept_files import KeptFiles  # most searches do not need it
@@ -249,7 +256,8 @@ class OpenedIndex:
 
     def has_new_settings(self) -> bool:
         """Return whether a settings file changed since the index was opened."""
-        return self.settings_stamp() != self._stamp
+        source = self._shared.source
+        return self.settings_stamp() != self._stamp or (source is not None and source.has_new_rules())
 
     def renew(self) -> None:
         """Open the index again, by the settings as they are now."""

@@ -178,7 +178,11 @@ def explain_file(
     index.store.refresh()
     parsed = parse_search_query(query)
     vectors = encode_query(index, parsed, "hybrid", encoder, index.store)
-    return found, explain_ranking(index.store, parsed, found.verdict.path, vectors)
+
+    def is_shown(path: str) -> bool:
+        return isinstance(index.source.entry_at(path), Entry)
+
+    return found, explain_ranking(index.store, parsed, found.verdict.path, vectors, is_shown)
 
 
 def document_verdict(index: ProjectIndex, path: str) -> Verdict | None:

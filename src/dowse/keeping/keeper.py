@@ -267,7 +267,7 @@ def _due_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, Change
 def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex) -> None:
     """Compare the paths that are due, and apply some of the changes; nothing where that would take long."""
     paths = _due_paths(watched, project)
-    if not is_much(project.root, paths) and not project.whole.has_backlog():
+    if not is_much(project, paths) and not project.whole.has_backlog():
         drift, named = watched.compare(project, paths)
         watched.apply(project, limit_drift(drift), named)
 

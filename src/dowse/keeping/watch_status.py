@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from dowse.errors import DowseError
-from dowse.indexes.freshness.pending_paths import is_folder, read_pending_paths
+from dowse.indexes.freshness.pending_paths import read_pending_paths
 from dowse.indexes.index import ProjectIndex
 from dowse.settings import Strategy
 from dowse.system.platform import Lock
@@ -44,9 +44,9 @@ def read_watch_status(project: ProjectIndex) -> WatchStatus:
     return WatchStatus("elsewhere", strategy, f"by {lease.owner()}", pending)
 
 
-def is_much(root: Path, paths: Collection[str]) -> bool:
+def is_much(project: ProjectIndex, paths: Collection[str]) -> bool:
     """Return whether more may have changed at some paths than is compared before an answer, as in any folder."""
-    return len(paths) > MAX_COMPARED_PATHS or any(is_folder(root, path) for path in paths)
+    return len(paths) > MAX_COMPARED_PATHS or any(map(project.is_folder, paths))
 
 
 def pending_names(project: ProjectIndex, paths: Collection[str]) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ def pending_names(project: ProjectIndex, paths: Collection[str]) -> tuple[str, .
     The root, as a dot, stands for files that are denied by now, and for all files where the paths cannot be compared: any
     of them may be denied, and a folder may have more files than are compared before an answer.
     """
-    if not paths or is_much(project.root, paths):
+    if not paths or is_much(project, paths):
         return (".",) if paths else ()
     try:
         drift = project.drift_at(paths)

@@ -10,7 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from dowse.errors import CannotWatch, DowseError, NotIndexed, NotWritable, StoreDamaged
-from dowse.indexes.freshness.pending_paths import ChangeTimes, LostEventDetector, PendingPaths, is_folder
+from dowse.indexes.freshness.pending_paths import ChangeTimes, LostEventDetector, PendingPaths
 from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.freshness.tree_watcher import EVERYWHERE, TreeWatcher, Watcher
 from dowse.indexes.index import ProjectIndex
@@ -207,9 +207,9 @@ class WatchedIndex:
         """
         if not self.pending_paths.has_added or project.is_being_updated():
             return
-        added, root = self.pending_paths.take_added(), project.root
-        folders = {path: times for path, times in added.items() if is_folder(root, path)}
-        is_possible = most is None or not _has_more_files([root / path for path in folders], most)
+        added = self.pending_paths.take_added()
+        folders = {path: times for path, times in added.items() if project.is_folder(path)}
+        is_possible = most is None or not _has_more_files([project.root / path for path in folders], most)
         if folders and is_possible and self.working.acquire(timeout=SCAN_WAIT_SECONDS):
             try:
                 self.compare(project, self._everywhere() if EVERYWHERE in folders else folders)

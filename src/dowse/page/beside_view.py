@@ -11,7 +11,6 @@ from dowse.errors import DowseError, ItemNotFound, NotIndexed
 from dowse.federation.federation_types import id_of
 from dowse.federation.root_source import RootSource
 from dowse.federation.source_list import SourceList
-from dowse.indexes.index import ProjectIndex
 from dowse.indexes.name_lookup import FoundName, find_names
 from dowse.mcp.tools import Call
 from dowse.page.folder_view import read_folder
@@ -305,10 +304,7 @@ async def find_by_name(sources: SourceList, text: str) -> Html:
     await sources.find(Call())
     roots = sources.roots()
 
-    def find(index: ProjectIndex, _pending: list[str]) -> Sequence[FoundName]:
-        return find_names(index, text, LISTED_NAMES)
-
-    asked = (root.served.ask_fresh(find, root.main_view) for root in roots)
+    asked = (root.ask(lambda index: find_names(index, text, LISTED_NAMES)) for root in roots)
     found: list[Sequence[FoundName]] = await asyncio.gather(*asked)
     named = [(root.name, one) for root, names in zip(roots, found, strict=True) for one in names]
     named.sort(key=lambda pair: -pair[1].quality)

@@ -33,11 +33,7 @@ _EMPTY = """<li class="root"><p>Nothing is served yet. Name a folder: <code>dows
 async def find_overviews(sources: SourceList, statuses: Sequence[SourceStatus]) -> dict[str, RootOverview]:
     """Return what the index of each root has, by the name of its source."""
     indexed = {status.name for status in statuses if status.counts}
-    return {
-        root.name: await root.served.ask_fresh(lambda index, _: root_overview(index), root.main_view)
-        for root in sources.roots()
-        if root.name in indexed
-    }
+    return {root.name: await root.ask(root_overview) for root in sources.roots() if root.name in indexed}
 
 
 def home_view(statuses: Sequence[SourceStatus], overviews: Mapping[str, RootOverview]) -> Html:
@@ -128,7 +124,7 @@ async def read_folder(sources: SourceList, source: SearchSource, path: str) -> l
     Raise ItemNotFound if there is no such folder.
     """
     root = sources.root(source.name)
-    listed = await root.served.ask_fresh(lambda index, _: folder_files(index, path), root.main_view) if root else []
+    listed = await root.ask(lambda index: folder_files(index, path)) if root else []
     found = [Member(one.path, one.path, one.title, one.language, one.size, one.mtime_ns) for one in listed]
     if not listed:  # a source without files, or an index that has none yet
         items = await source.list_items()

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
+from dowse.searching.found_files import IsShown
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import rank_files
 from dowse.store.local import LocalStore
@@ -27,15 +28,16 @@ class RankExplanation:
 
 
 def explain_ranking(
-    store: LocalStore, query: SearchQuery, path: str, vectors: Sequence[QueryVector] = ()
+    store: LocalStore, query: SearchQuery, path: str, vectors: Sequence[QueryVector] = (), is_shown: IsShown = bool
 ) -> RankExplanation:
-    """Rank the files for a query and explain the rank of one of them."""
+    """Rank the files for a query and explain the rank of one of them, and name the best one that may be shown."""
     document, evidence = store.document(path), gather_evidence(store, query, Scope(), vectors)
     if document is None or not evidence.terms:
         return RankExplanation(query, path, None, 0)
     ranked = rank_files(evidence, ranking_constants.RANKED_FILES, store.paths_by_id, (document.id,))
     position = next(index for index, file in enumerate(ranked) if file.document_id == document.id)
-    own, best = ranked[position], ranked[0]
+    own = ranked[position]
+    best = next(file for file in ranked if file is own or is_shown(file.path))
     own_rank = position + 1 if own.signals else None
     return RankExplanation(
         query, path, own_rank, len(ranked), own.score, dict(own.signals), best.path, best.score, dict(evidence.terms)

@@ -19,6 +19,8 @@ from dowse.types import Stat, StoredChunk, StoredDocument
 
 ReadBytes = Callable[[str], tuple[bytes, Stat]]
 """Reads a file of the project, if the policy allows it; raises OSError or PathRefused otherwise."""
+IsShown = Callable[[str], bool]
+"""Returns whether a path may be in an answer: its file may be gone or denied by now."""
 
 
 @dataclass(frozen=True, slots=True)

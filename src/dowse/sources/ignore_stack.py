@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from dowse.errors import TooManyRules
+from dowse.settings import settings_stamp
 from dowse.sources.gitignore import RuleSet, parse_ignore_file
 from dowse.sources.repository import (
     MAX_RULE_BYTES,
@@ -125,6 +126,8 @@ class RuleFiles:
     def __init__(self, root: Path, *, respects_git: bool) -> None:
         self._root = root
         self._respects_git = respects_git
+        self._excludes: dict[Path, tuple[int, ...]] = {}
+        """The `info/exclude` of the repositories that were entered, each with its stamp before it was first read."""
 
     def read_above_root(self, repository: Repository | None) -> IgnoreStack:
         """Return the rules for the root, before its own ignore files are read."""
@@ -147,13 +150,19 @@ class RuleFiles:
         names = (GITIGNORE_FILE, DOWSEIGNORE_FILE)
         return (repository.top / ".gitmodules", *own, *(folder / name for folder in above for name in names))
 
+    def have_changed(self) -> bool:
+        """Return whether the `info/exclude` of a repository was changed since it was first read; no event tells of it."""
+        return any(settings_stamp([path]) != stamp for path, stamp in list(self._excludes.items()))
+
     def read_repository_rules(self, repository: Repository) -> tuple[PlacedRules, ...]:
         """Return git's rules for a whole repository: the user's and those of `info/exclude`."""
         folders = find_git_folders(repository.top) if self._respects_git else None
         if folders is None:
             return self._read_user_rules()
+        exclude = folders.common / "info" / "exclude"
+        self._excludes.setdefault(exclude, settings_stamp([exclude]))
         data = read_rule_file(folders.common, "info/exclude")
-        origin = self._display_path(folders.common / "info" / "exclude", repository.top)
+        origin = self._display_path(exclude, repository.top)
         lead, cut = os.fsencode(repository.lead), len(os.fsencode(repository.cut))
         return self._read_user_rules() + _parse_placed(data, origin, lead, cut)
 

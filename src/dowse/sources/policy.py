@@ -91,6 +91,10 @@ class Policy:
         """Return the files outside the root's own folders that also decide about its files; they need not exist."""
         return self._files.files_outside(repository_around(self.root))
 
+    def has_new_rules(self) -> bool:
+        """Return whether rules have changed that a repository keeps outside its folders."""
+        return self._files.have_changed()
+
     def refusal(self, folder: Folder, name: str, form: Form) -> Verdict | None:
         """Return the verdict against an entry of a folder by its name and form alone, or None."""
         is_folder = form is Form.FOLDER

@@ -64,6 +64,10 @@ class ProjectFiles:
         """Return the files whose changes no watcher of the root reports, and that decide about its files."""
         return self._policy.rule_files_outside()
 
+    def has_new_rules(self) -> bool:
+        """Return whether rules have changed that a repository keeps outside its folders."""
+        return self._policy.has_new_rules()
+
     def entries(self, below: str = "", on_folder: FolderCallback | None = None) -> Iterator[Entry | Verdict]:
         """Yield everything below the root or below one path, sorted by path.
 

@@ -114,6 +114,7 @@ SHARED_TOOLS: tuple[Ask, ...] = (
     ("find_links", {"uri": "docs://docs/start.md", "direction": "out"}),
     ("search_code", {"query": "plum"}),
     ("search_code", {"query": "zzqx", "path": "b4.pyx"}),
+    ("explain", {"path": "src/lib.py", "query": "thorn"}),
 )
 SHARED_ASSISTANT_TOOLS: tuple[Ask, ...] = (
     ("uses", {"names": ["get"]}),
@@ -160,13 +161,22 @@ def test_no_tool_names_what_was_just_denied_where_many_files_share_a_name(shared
             assert wanted not in found, ask
 
 
-def test_no_view_of_the_page_names_what_was_just_denied(shared: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_indexed_before", [True, False])
+def test_no_view_of_the_page_names_what_was_just_denied(
+    shared: Path, monkeypatch: pytest.MonkeyPatch, is_indexed_before: bool
+) -> None:
+    """Where there was no index when the server started, nothing kept it fresh until somebody searched."""
+
     def view(server: HttpServer, address: str) -> str:
         return server.send_request("GET", address, Accept="text/html").body.decode()
 
     monkeypatch.setenv("DOWSE_HOME", str(shared.parent / "dowse"))
-    index(shared)
+    if is_indexed_before:
+        index(shared)
     with HttpServer(shared, home=shared.parent) as server:
+        if not is_indexed_before:
+            view(server, "/")
+            index(shared)
         for address in PAGES:
             wait_until(lambda: f"hedge/{MADE}" in view(server, address))  # noqa: B023 - called within its round
             (shared / ".gitignore").write_text(f"{MADE}\n", encoding="utf-8")

@@ -109,6 +109,15 @@ def test_a_status_does_not_name_what_has_just_been_denied(indexed: Path) -> None
     assert reply["staleFiles"] == [".", ".gitignore", "docs/guide.md", "src/apple.py"]
 
 
+def test_a_status_does_not_name_files_that_were_read_as_plain_text_and_are_denied_by_now(root: Path) -> None:
+    write_tree(root, {"docs/long.md": "x\n" * 100_001, "docs/longer.md": "y\n" * 100_001})
+    index(root)
+    assert len(call_tool("auto", "get_index_status", root)["unparsedFiles"]) == 2
+    write_tree(root, {".gitignore": "longer.md\n"})
+    [unparsed] = call_tool("auto", "get_index_status", root)["unparsedFiles"]
+    assert unparsed.startswith("docs/long.md ")
+
+
 def test_a_root_that_has_only_documents_is_listed_with_their_number(indexed: Path, tmp_path: Path) -> None:
     notes = open_indexed(write_tree(tmp_path / "notes", {"a.md": "# Apples\n", "b.html": "<p>Pears"}), View.DOCUMENTS)
     notes.close()

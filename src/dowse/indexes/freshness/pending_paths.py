@@ -32,11 +32,6 @@ class ChangeTimes(NamedTuple):
     last: float
 
 
-def is_folder(root: Path, path: str) -> bool:
-    """Return whether a pending path is a folder, in which any number of files may have changed; the root is one."""
-    return os.path.isdir(f"{root}/{path}")  # noqa: PTH112 - asked for 1,000 paths before an answer
-
-
 class PendingPaths:
     """The pending paths of one index. It is thread-safe, and a path that changes while it is processed stays pending."""
 

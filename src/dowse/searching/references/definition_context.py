@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from dowse.parsing.source_references import IMPORT, MENTION, SourceReferences, Use
 from dowse.protocols import Searchable
-from dowse.searching.found_files import ReadBytes
+from dowse.searching.found_files import IsShown, ReadBytes
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.references.import_resolution import ImportResolver
 from dowse.searching.references.name_resolution import Confidence, NameResolution, ResolvedUse
-from dowse.searching.references.reference_files import DefinedName, IsShown, SourceFile, SourceFiles
+from dowse.searching.references.reference_files import DefinedName, SourceFile, SourceFiles
 from dowse.searching.references.reference_search import Place, ReferenceLines
 from dowse.store.reference_index import ReferenceIndex
 from dowse.types import TextQuery

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from dowse.parsing.source_references import DECLARATION, DEFINITION, TYPED, Import, SourceReferences, Use
+from dowse.searching.found_files import IsShown
 from dowse.store.reference_index import ReferenceIndex
 
 FAMILIES = {
@@ -99,10 +100,6 @@ class DefinedName:
     def is_declaration(self) -> bool:
         """Whether it has no body: a prototype, or a method of an interface."""
         return self.use.kind == DECLARATION
-
-
-IsShown = Callable[[str], bool]
-"""Returns whether a path may be in an answer: its file may be gone or denied by now."""
 
 
 def is_same_class(path: str, other: str) -> bool:

@@ -18,12 +18,12 @@ from dowse.searching.exact_search import (
     line_start_characters,
     pattern_matcher,
 )
-from dowse.searching.found_files import ReadBytes, verify
+from dowse.searching.found_files import IsShown, ReadBytes, verify
 from dowse.searching.passages import screen_line
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.references.import_resolution import ImportResolver
 from dowse.searching.references.name_resolution import COMMON_NAMES, Confidence, NameResolution, ResolvedUse, is_body_of
-from dowse.searching.references.reference_files import DefinedName, IsShown, SourceFile, SourceFiles
+from dowse.searching.references.reference_files import DefinedName, SourceFile, SourceFiles
 from dowse.searching.search import SearchOptions
 from dowse.store.reference_index import ReferenceIndex, import_path, module_of
 from dowse.types import TextQuery

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from dowse.parsing.source_references import Import
-from dowse.searching.found_files import ReadBytes
+from dowse.searching.found_files import IsShown, ReadBytes
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.references.import_resolution import ImportResolver
-from dowse.searching.references.reference_files import IsShown, SourceFile, SourceFiles
+from dowse.searching.references.reference_files import SourceFile, SourceFiles
 from dowse.store.reference_index import ReferenceIndex, module_of
 
 _TEST_NAMES = ("test_{}", "{}_test", "{}_tests", "{}Test", "{}Tests", "Test{}", "{}_spec", "{}Spec", "{}IT", "{}")

@@ -92,11 +92,9 @@ class DocumentFolder:
         return await self.served.ask(lambda index: self._read_page(index, after, limit), View.DOCUMENTS)
 
     def _read_page(self, index: ProjectIndex, after: str, limit: int) -> list[ListedDocument]:
-        if self.resource_list.is_compared:
+        if is_compared := self.resource_list.is_compared:  # the first list does not wait for that
             self.served.catch_up(index)
-        else:  # the first list does not wait for that: each of its files is compared
-            index.has_pending = index.has_catalog
-        page = list_documents(index, after, limit)
+        page = list_documents(index, after, limit, is_compared=is_compared)
         self.resource_list.record_page(page, is_last=len(page) < limit)
         return page
 
