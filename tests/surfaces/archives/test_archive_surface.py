@@ -328,3 +328,14 @@ async def test_a_server_searches_an_archive_whose_disk_is_absent(tmp_path: Path)
         make_archives(tmp_path, {"new.md": "# Pomegranates\n"})
 
         await wait_until(lambda: find(client, "pomegranates"))
+
+
+async def test_no_document_is_read_that_was_just_denied(tmp_path: Path) -> None:
+    """All but the first 20 were in the database, with their texts, until they had left the index one after the other."""
+    reports = {f"made/r{number}.md": f"# Report {number}\n\nThe sloe [grows](r0.md).\n" for number in range(60)}
+    locations = make_archives(tmp_path, {"start.md": "# Start\n\nA hedge.\n", **reports}, {})
+    index_archives(locations).close()
+    with contextlib.closing(ArchiveSurface(locations)) as surface:
+        assert len((await surface.database()).documents()) == 61
+        write_tree(next(iter(locations.roots.values())), {".dowseignore": "made/\n"})
+        assert [document.title for document in (await surface.database()).documents().values()] == ["Start"]

@@ -11,7 +11,8 @@ from dowse.archives.archive_locations import Archive, ArchiveLocations
 from dowse.archives.archive_replies import broken_reply, citations_reply, most_cited_reply, screen_reply, search_reply
 from dowse.archives.archive_search import ArchiveAnswer, merge_answers, search_archive
 from dowse.archives.archive_types import ArchiveHit
-from dowse.errors import CatalogError, DowseError, NoSuchDocument, NotIndexed, NotWritable, UsageError
+from dowse.errors import CatalogError, DowseError, NoSuchDocument, NotIndexed, NotWritable, StoreBusy, UsageError
+from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.user_settings import masks_secrets
 from dowse.keeping.keeper import is_far_behind
@@ -19,6 +20,7 @@ from dowse.mcp.replies import Reply, coverage_warnings, wire_characters
 from dowse.mcp.schemas import FLAG, INTEGER, LIST, NUMBER, OBJECT, SCREENING, TEXT, TEXTS, describe, item, reply, rows
 from dowse.mcp.tools import Call, ProseReply, Schema, tool, tools_of
 from dowse.searching.query_terms import SearchQuery, parse_plain_query
+from dowse.store.storage_layout import READ_WAIT_SECONDS
 from dowse.surfaces.archives.archive_keeping import ArchiveKeeping
 from dowse.system.platform import refusal_to_write
 from dowse.types import Coverage, View
@@ -105,8 +107,11 @@ class ArchiveSurface:
         """Return the database, after the first indexing where necessary. Raise NotIndexed where there is nothing to index."""
         database = await asyncio.to_thread(self.keeping.database)
         archives, deadline = await asyncio.to_thread(self.keeping.open), time.monotonic() + FIRST_INDEX_SECONDS
-        for served in (one for one in archives.values() if one.root.is_dir()):
-            await served.ask_fresh(lambda _index, _pending: None, View.DOCUMENTS)
+        try:
+            for served in (one for one in archives.values() if one.root.is_dir()):
+                await served.ask_fresh(_drop_hidden, View.DOCUMENTS)
+        except (NotWritable, StoreBusy) as error:
+            raise NotIndexed("Some archived documents are denied now, and are being taken out. Try again.") from error
         try:
             while not await asyncio.to_thread(self.keeping.write_database):
                 if not self.keeping.keeps_fresh or time.monotonic() > deadline:
@@ -182,6 +187,14 @@ class ArchiveSurface:
         if wire_characters(found) > call.budget_characters:
             return _shorten_lists(found, call.budget_characters)
         return found
+
+
+def _drop_hidden(index: ProjectIndex, pending: list[str]) -> None:
+    """Take all documents out of the index that are gone or denied by now: what is read of the database are its texts."""
+    if pending and (gone := index.hidden_paths()):
+        with index.whole.waiting(READ_WAIT_SECONDS):
+            if index.apply(Drift(index.kept_source.views, gone=sorted(gone))) is None:
+                raise NotIndexed("The settings have just changed. Try again in a moment.")
 
 
 def _read(database: ArchiveDatabase | None, make_reply: Callable[[], Reply]) -> Reply:
