@@ -206,9 +206,12 @@ class ProjectIndex(OpenedIndex):
         self.look_again()
         return scan(self.kept_source, self.whole)
 
-    def hidden_paths(self) -> frozenset[str]:
-        """Return the files that the index has and that are gone or denied by now; none while nothing is pending."""
-        return frozenset(self.drift().gone) if self.has_pending else frozenset()
+    def hidden_paths(self, folder: str = "") -> frozenset[str]:
+        """Return the files of a folder that the index has and that are gone or denied by now; none if nothing is pending."""
+        if not self.has_pending:
+            return frozenset()
+        self.look_again()
+        return frozenset(self.drift_at([folder]).gone)
 
     def explain(self, path: str) -> PathDecision:
         """Return the decision of the policy about one path, and the document that the index has of it."""

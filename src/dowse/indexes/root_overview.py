@@ -35,7 +35,7 @@ def root_overview(index: ProjectIndex) -> RootOverview:
 def folder_files(index: ProjectIndex, folder: str) -> list[ListedFile]:
     """Return the files below a folder, whose path ends in a slash or is empty: of the index, or while it grows of the disk."""
     if index.exists and index.is_ready():
-        hidden = index.hidden_paths()
+        hidden = index.hidden_paths(folder.rstrip("/"))
         return [one for one in files_below(index.store.catalog, index.view, folder) if one.path not in hidden]
     entries = (entry for entry in index.source.entries(folder) if isinstance(entry, Entry) and entry.views & index.view)
     return [

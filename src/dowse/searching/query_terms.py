@@ -237,9 +237,12 @@ def _corrections(store: Searchable, unknown: Iterable[str]) -> dict[str, str]:
     for whole in (whole for word in unknown for whole in whole_terms_of(word) if len(whole) >= least):
         known = dict(store.words_with_prefix(whole[:2], ranking_constants.CORRECTION_CANDIDATES))
         near = similar_words(whole, known.keys(), 1 if len(whole) < 2 * least else 2)
-        if near:  # the fewest letters changed, of equals the most frequent word
-            best, _ = min(near, key=lambda one: (one[1], -known[one[0]], one[0]))
-            found[restore_underscores(whole)] = restore_underscores(best)
+        # The fewest letters changed, of equals the most frequent word. Words of hidden files are counted, and not shown.
+        ordered = sorted(near, key=lambda one: (one[1], -known[one[0]], one[0]))
+        for best in (restore_underscores(word) for word, _ in ordered):
+            if store.documents_with_word(best):
+                found[restore_underscores(whole)] = best
+                break
     return found
 
 

@@ -115,7 +115,11 @@ SHARED_TOOLS: tuple[Ask, ...] = (
     ("search_code", {"query": "plum"}),
     ("search_code", {"query": "zzqx", "path": "b4.pyx"}),
     ("explain", {"path": "src/lib.py", "query": "thorn"}),
+    ("search_code", {"query": "hawthorm"}),
+    ("search", {"query": "hawthorm"}),
 )
+ONLY_THERE = {"Sloee5": "Sloe95", "hawthorm": "hawthorn"}
+"""What an answer to a misspelled name or word has of these files."""
 SHARED_ASSISTANT_TOOLS: tuple[Ask, ...] = (
     ("uses", {"names": ["get"]}),
     ("uses", {"names": ["plum"]}),
@@ -129,8 +133,8 @@ def sharing_names() -> dict[str, str]:
     """Return files that define the same name, use another one, and are linked by their titles."""
     files = dict[str, str]()
     for number in range(MANY):
-        code = f"from src.lib import plum\n\n\nclass Sloe{number}:\n    def get(self):\n        return plum({number})\n"
-        files |= {f"{MADE}b{number}.py": code, f"{MADE}p{number}.md": f"# Sloe {number}\n\nA thorn.\n"}
+        code = f"from src.lib import plum\n\n\nclass Sloe{number}:\n    def get(self):  # hawthorn\n        return plum({number})\n"
+        files |= {f"{MADE}b{number}.py": code, f"{MADE}p{number}.md": f"# Sloe {number}\n\nA thorn of hawthorn.\n"}
     return files
 
 
@@ -153,7 +157,7 @@ def test_no_tool_names_what_was_just_denied_where_many_files_share_a_name(shared
     with StdioClient("--tools", tools, shared) as client:
         client.initialize(NEWER)
         for ask in SHARED_TOOLS if asks_of(client) is ALL_TOOLS else SHARED_ASSISTANT_TOOLS:
-            wanted = "Sloe95" if "Sloee5" in str(ask) else MADE
+            wanted = next((word for asked, word in ONLY_THERE.items() if asked in str(ask)), MADE)
             wait_until(lambda: wanted in answer(client, ask))  # noqa: B023 - called within its round
             (shared / ".gitignore").write_text(f"{MADE}\n", encoding="utf-8")
             found = answer(client, ask)
