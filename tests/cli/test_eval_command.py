@@ -8,6 +8,9 @@ import pytest
 from dowse.store.storage_layout import list_projects
 from tests.cli.conftest import Run
 from tests.cli.evaluated_repository import make_repository
+from tests.end_to_end.security.fake_secrets import GITHUB
+from tests.searching.history import repositories
+from tests.searching.history.repositories import Change, git
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="NO GIT HERE")
 
@@ -24,6 +27,25 @@ def test_a_project_is_evaluated_and_stays_as_it_is(run: Run, tmp_path: Path) -> 
     assert ran.json["scores"]["words"]["hit@1"] == 1
     assert sorted(root.rglob("*")) == before
     assert list_projects() == []
+
+
+def test_nothing_of_a_commit_is_shown_that_is_denied_today(run: Run, tmp_path: Path) -> None:
+    repositories.make_repository(
+        tmp_path / "shop",
+        [
+            Change("Begin", {".env": "A=1\n", "old/pay.py": "def charge(): ...\n", "pear.py": "def pear(): ...\n"}),
+            Change("Change what the environment says", {".env": "A=2\n"}),
+            Change("Charge the customer only once", {"old/pay.py": "def charge(once): ...\n"}),
+            Change(f"Let pears grow with {GITHUB}", {"pear.py": "def pear(grows): ...\n"}),
+            Change("Leave it out", {".gitignore": "old/\n"}),
+        ],
+    )
+    git(tmp_path / "shop", "checkout", "-q", "-f", "main")
+    ran = run("eval", tmp_path / "shop", "--json")
+    [question] = ran.json["questions"]["table"]
+    assert question["text"] == "Let pears grow with [masked: github-pat]"
+    for denied in (".env", "old/", GITHUB):
+        assert denied not in ran.out
 
 
 def test_the_scores_are_shown_with_what_was_missed(run: Run, tmp_path: Path) -> None:

@@ -70,7 +70,10 @@ def _lines(outcomes: "dict[str, list[Outcome]]", scores: dict[str, dict[str, flo
 
 
 def _shorten(text: str) -> str:
-    line = text.partition("\n")[0]
+    from dowse.indexes.user_settings import masks_secrets
+    from dowse.screening.masking import screen_text
+
+    line = screen_text(text.partition("\n")[0], masks=masks_secrets()).text
     return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"
 
 

@@ -19,6 +19,8 @@ from dowse.indexes.project_search import search, update_fully
 from dowse.searching.history.git_objects import GitObjects, find_repository
 from dowse.searching.search import SearchOptions
 from dowse.settings import read_settings
+from dowse.sources.path_decision import PastPaths
+from dowse.sources.policy import Policy
 from dowse.store import storage_layout
 from dowse.types import Progress
 
@@ -139,7 +141,9 @@ def evaluate(root: Path, count: int, progress: Progress) -> dict[str, list[Outco
         return outcomes
     with tempfile.TemporaryDirectory(prefix="dowse-eval-") as work:
         clone, served = GitClone(top, Path(work, "history", top.name)), root.relative_to(top)
-        questions = list(_commit_questions(clone, count, served))
+        with contextlib.closing(ProjectIndex(root)) as today:
+            allowed = PastPaths(Policy(root, today.settings))
+        questions = list(_commit_questions(clone, count, served, allowed))
         with _own_storage(Path(work, "storage"), root):
             for done, question in enumerate(reversed(questions)):  # oldest first, as the files changed
                 clone.check_out(question.commit)
@@ -148,13 +152,14 @@ def evaluate(root: Path, count: int, progress: Progress) -> dict[str, list[Outco
                     for method, mode in METHODS.items():
                         options = SearchOptions(limit=DEPTH, mode=mode)
                         answer, _ = search(project, question.text, options, update=update_fully, encoder=None)
-                        outcomes[method].append(Outcome(question, tuple(hit.path for hit in answer.hits[:DEPTH])))
+                        paths = tuple(hit.path for hit in answer.hits[:DEPTH] if allowed.allows(hit.path))
+                        outcomes[method].append(Outcome(question, paths))
                 progress(done + 1, len(questions))
     return outcomes
 
 
-def _commit_questions(clone: GitClone, count: int, served: PurePath) -> Iterator[Question]:
-    """Yield questions about a folder that are spread over the history, newest first."""
+def _commit_questions(clone: GitClone, count: int, served: PurePath, allowed: PastPaths) -> Iterator[Question]:
+    """Yield questions about a folder that are spread over the history, newest first; none about files that are denied today."""
     worthwhile = [commit for commit in clone.commits(count * LOOKED_AT) if commit_question(commit.message)]
     step = max(1, len(worthwhile) // (2 * count))
     found = 0
@@ -162,8 +167,12 @@ def _commit_questions(clone: GitClone, count: int, served: PurePath) -> Iterator
         if found == count:
             return
         changed = [PurePath(path) for path in clone.changed_files(commit) if not is_changelog(path)]
-        inside = tuple(path.relative_to(served).as_posix() for path in changed if path.is_relative_to(served))
-        if inside and len(changed) <= MAX_CHANGED_FILES:
+        inside = tuple(
+            own
+            for path in changed
+            if path.is_relative_to(served) and allowed.allows(own := path.relative_to(served).as_posix())
+        )
+        if inside and len(changed) <= MAX_CHANGED_FILES and not allowed.is_secret(commit.message):
             found += 1
             yield Question(commit_question(commit.message), inside, commit.parent)
 
