@@ -27,6 +27,7 @@ from tests.api.publishing.shared_places import (
     rows_at,
 )
 from tests.reading.test_office_files import archive, paragraph, part
+from tests.sample_data import write_tree
 
 lancedb = lance_extra.import_or_skip()
 
@@ -87,6 +88,14 @@ def test_other_rules_are_applied_to_files_that_did_not_change(project: Path, pla
     commit(project, {".dowseignore": "src/farm.py\n"})
     publish_words(project, place)
     assert "src/farm.py" not in {row["path"] for row in rows_at(place)}
+
+
+def test_rules_above_the_published_folder_and_those_of_today_are_applied(project: Path, place: str) -> None:
+    """Only the rules in the folder itself were."""
+    commit(project, {".dowseignore": "src/farm.py\n", "src/pond.py": "def count_ducks():\n    return 3\n"})
+    write_tree(project, {".git/info/exclude": "pond.py\n"})
+    publish_words(project / "src", place)
+    assert {row["path"] for row in rows_at(place) if row["row"] == "file"} == {"zoo.py"}
 
 
 def test_a_project_is_removed_and_the_others_stay(project: Path, plants: Path, place: str) -> None:

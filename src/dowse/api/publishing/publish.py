@@ -42,6 +42,8 @@ from dowse.places.place_rows import (
 from dowse.places.place_table import ATTEMPTS, WRITE_SECONDS, SharedPlace, merge, within
 from dowse.searching.history.git_objects import find_repository, open_objects
 from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE
+from dowse.sources.path_decision import PastPaths
+from dowse.sources.policy import Policy
 from dowse.store.storage_layout import index_folder
 from dowse.system.platform import Lock, disk_errors, make_private_folder, storage_root
 from dowse.types import Progress, View
@@ -84,7 +86,12 @@ def publish(
     repository = find_repository(root)
     table = place.make_table()
     with open_objects(repository) as objects, _working_index(root) as (index, tree):
-        blobs = {blob.path: blob for blob in list_blobs(objects) if blob.size <= index.settings.max_file_bytes}
+        allowed = PastPaths(Policy(root, index.settings))  # rules above the root count, too, and those of today
+        blobs = {
+            blob.path: blob
+            for blob in list_blobs(objects)
+            if blob.size <= index.settings.max_file_bytes and (allowed.allows(blob.path) or _is_rule_file(blob))
+        }
         model = (model_version(index.settings) or "") if with_model else ""
         wanted = PublishedProject(
             name, repository.head, _now(), rules=_rules(blobs, index), encoders=[STATIC_VERSION, *filter(None, [model])]
