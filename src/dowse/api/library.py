@@ -257,12 +257,8 @@ class Index:
         """Return the files with their titles, descriptions and tags, in the order of their paths."""
         from dowse.indexes.document_search import list_documents
 
-        leads = self._indexed().leads()
-        return [
-            replace(one, path=lead + one.path)
-            for lead, index in leads.items()
-            for one in list_documents(index, is_compared=False)
-        ]
+        found = {lead: list_documents(index, is_compared=False) for lead, index in self._indexed().leads().items()}
+        return [replace(one, path=lead + one.path) for lead, listed in found.items() for one in listed]
 
     def links(self, path: str | None = None, direction: Direction = "out") -> "list[DocumentLink]":
         """Return the links out of a document, into it (in), or those that lead nowhere (broken), of all without a path.

@@ -71,10 +71,10 @@ def _lines(outcomes: "dict[str, list[Outcome]]", scores: dict[str, dict[str, flo
 
 def _shorten(text: str) -> str:
     from dowse.indexes.user_settings import masks_secrets
-    from dowse.screening.masking import screen_text
+    from dowse.searching.passages import screen_line
 
-    line = screen_text(text.partition("\n")[0], masks=masks_secrets()).text
-    return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"
+    line = text.partition("\n")[0]
+    return screen_line(line, (0, len(line)), 0, _SHOWN_CHARACTERS, "", masks=masks_secrets()).text
 
 
 def _as_json(outcome: "Outcome") -> dict[str, Any]:

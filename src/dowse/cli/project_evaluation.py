@@ -8,7 +8,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Literal
@@ -17,10 +17,9 @@ from dowse.errors import Failed
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search, update_fully
 from dowse.searching.history.git_objects import GitObjects, find_repository
+from dowse.searching.history.project_history import paths_of_today
 from dowse.searching.search import SearchOptions
 from dowse.settings import read_settings
-from dowse.sources.path_decision import PastPaths
-from dowse.sources.policy import Policy
 from dowse.store import storage_layout
 from dowse.types import Progress
 
@@ -142,8 +141,8 @@ def evaluate(root: Path, count: int, progress: Progress) -> dict[str, list[Outco
     with tempfile.TemporaryDirectory(prefix="dowse-eval-") as work:
         clone, served = GitClone(top, Path(work, "history", top.name)), root.relative_to(top)
         with contextlib.closing(ProjectIndex(root)) as today:
-            allowed = PastPaths(Policy(root, today.settings))
-        questions = list(_commit_questions(clone, count, served, allowed))
+            allows = paths_of_today(root, today.settings).allows
+        questions = list(_commit_questions(clone, count, served, allows))
         with _own_storage(Path(work, "storage"), root):
             for done, question in enumerate(reversed(questions)):  # oldest first, as the files changed
                 clone.check_out(question.commit)
@@ -152,13 +151,15 @@ def evaluate(root: Path, count: int, progress: Progress) -> dict[str, list[Outco
                     for method, mode in METHODS.items():
                         options = SearchOptions(limit=DEPTH, mode=mode)
                         answer, _ = search(project, question.text, options, update=update_fully, encoder=None)
-                        paths = tuple(hit.path for hit in answer.hits[:DEPTH] if allowed.allows(hit.path))
+                        paths = tuple(hit.path for hit in answer.hits[:DEPTH] if allows(hit.path))
                         outcomes[method].append(Outcome(question, paths))
                 progress(done + 1, len(questions))
     return outcomes
 
 
-def _commit_questions(clone: GitClone, count: int, served: PurePath, allowed: PastPaths) -> Iterator[Question]:
+def _commit_questions(
+    clone: GitClone, count: int, served: PurePath, allows: Callable[[str], bool]
+) -> Iterator[Question]:
     """Yield questions about a folder that are spread over the history, newest first; none about files that are denied today."""
     worthwhile = [commit for commit in clone.commits(count * LOOKED_AT) if commit_question(commit.message)]
     step = max(1, len(worthwhile) // (2 * count))
@@ -170,9 +171,9 @@ def _commit_questions(clone: GitClone, count: int, served: PurePath, allowed: Pa
         inside = tuple(
             own
             for path in changed
-            if path.is_relative_to(served) and allowed.allows(own := path.relative_to(served).as_posix())
+            if path.is_relative_to(served) and allows(own := path.relative_to(served).as_posix())
         )
-        if inside and len(changed) <= MAX_CHANGED_FILES and not allowed.is_secret(commit.message):
+        if inside and len(changed) <= MAX_CHANGED_FILES:
             found += 1
             yield Question(commit_question(commit.message), inside, commit.parent)
 

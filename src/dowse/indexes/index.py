@@ -208,10 +208,7 @@ class ProjectIndex(OpenedIndex):
 
     def hidden_paths(self, folder: str = "") -> frozenset[str]:
         """Return the files of a folder that the index has and that are gone or denied by now; none if nothing is pending."""
-        if not self.has_pending:
-            return frozenset()
-        self.look_again()
-        return frozenset(self.drift_at([folder]).gone)
+        return frozenset(self.drift_at([folder]).gone if self.has_pending else ())
 
     def explain(self, path: str) -> PathDecision:
         """Return the decision of the policy about one path, and the document that the index has of it."""

@@ -110,6 +110,11 @@ class HistoryCoverage:
         return found
 
 
+def paths_of_today(root: Path, settings: Settings) -> PastPaths:
+    """Return which paths of earlier commits the rules of today allow."""
+    return PastPaths(Policy(root, settings))
+
+
 class History:
     """The history of the repository around a root, in a database in a folder."""
 
@@ -117,7 +122,7 @@ class History:
         if not settings.read_history:
             raise NoHistory("The history is not read, because readHistory is false in config.json.")
         self.repository = find_repository(root)
-        self.paths = PastPaths(Policy(root, settings))
+        self.paths = paths_of_today(root, settings)
         self.settings = settings
         self._folder = folder
         self._rules = _fingerprint(self.repository, settings)
