@@ -7,11 +7,13 @@ from tests.forker import is_helper
 
 
 def children_of(process: int) -> list[int]:
-    """Return the ids of the direct children of a process."""
-    found: list[int] = []
-    for file in Path(f"/proc/{process}/task").glob("*/children"):
+    """Return the ids of the direct children of a process; none if it has ended."""
+    found, threads = list[int](), list[Path]()
+    with contextlib.suppress(OSError):
+        threads = list(Path(f"/proc/{process}/task").iterdir())
+    for thread in threads:
         with contextlib.suppress(OSError):
-            found += map(int, file.read_text(encoding="ascii").split())
+            found += map(int, (thread / "children").read_text(encoding="ascii").split())
     return [child for child in found if not is_helper(child)]
 
 
