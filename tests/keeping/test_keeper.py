@@ -21,6 +21,7 @@ from dowse.keeping.keeper import TICK_SECONDS, Keeper
 from dowse.keeping.watch_status import read_watch_status, watch_lease
 from dowse.keeping.watched_index import WatchedIndex, start_watcher
 from dowse.parsing.document_parsing import ParsedDocument
+from dowse.sources.repository import MAX_RULE_BYTES
 from dowse.store import lexical_follower
 from dowse.types import Put, View
 from tests.end_to_end.storm.servers import eventually
@@ -241,6 +242,30 @@ def test_settings_are_applied_by_a_process_that_is_not_the_first(
         assert eventually(lambda: keeper.catch_up(ProjectIndex(root)) == [])
         write_settings(project, exclude=["docs/**"])
         assert eventually(lambda: "docs/guide.md" not in paths())
+
+
+def test_a_new_folder_that_is_a_repository_at_first_is_watched(
+    root: Path, tmp_path: Path, keep: Keep, paths: Paths
+) -> None:
+    """It was refused before it was watched, and its files were found by the next scan of everything."""
+    git(root, "init", "-q")
+    open_indexed(root).close()
+    keeper, asked = keep(), ProjectIndex(root)
+    assert eventually(lambda: keeper.catch_up(asked) == [])
+    git(write_tree(tmp_path / "plants", {"a.py": "def plant(): ...\n"}), "init", "-q")
+    (tmp_path / "plants").rename(root / "plants")
+    assert eventually(lambda: keeper.catch_up(asked) == [])
+    assert "plants/a.py" not in paths()
+    shutil.rmtree(root / "plants/.git")
+    assert eventually(lambda: "plants/a.py" in paths())
+
+
+def test_rules_that_cannot_be_read_do_not_hide_what_waits(root: Path, keep: Keep, project: ProjectIndex) -> None:
+    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
+    keeper, lazy = started(project, keep), ProjectIndex(root)
+    assert eventually(lambda: not keeper.catch_up(lazy))
+    write_tree(root, {".gitignore": "x\n" * MAX_RULE_BYTES, "new/a.py": "a = 1\n"})
+    assert eventually(lambda: keeper.watch_status(lazy).pending == (".",))
 
 
 SUBMODULE = '[submodule "made"]\n\tpath = made\n\turl = ../made\n'

@@ -121,6 +121,22 @@ def test_outside_any_repository_nested_ones_are_entered_each_with_its_own_rules(
     ]
 
 
+def test_rules_that_a_repository_below_keeps_outside_its_folders_are_seen_to_change(tmp_path: Path) -> None:
+    """A link in their place is not read, so that what it leads to may change."""
+    for name in ("one", "two"):
+        write_tree(make_repository(tmp_path / name), {"a.py": ""})
+    (tmp_path / "one/.git/info").mkdir(exist_ok=True)
+    (tmp_path / "one/.git/info/exclude").unlink(missing_ok=True)
+    (tmp_path / "one/.git/info/exclude").symlink_to(tmp_path / "log")
+    files = source(tmp_path)
+    assert "one/a.py" in visible_files(files)
+    write_tree(tmp_path, {"log": "a.py\n"})
+    assert not files.has_new_rules()
+    write_tree(tmp_path, {"two/.git/info/exclude": "a.py\n"})
+    assert files.has_new_rules()
+    assert "two/a.py" not in visible_files(files)
+
+
 def test_ignore_files_hold_outside_any_repository(tmp_path: Path) -> None:
     write_tree(tmp_path, {".gitignore": "*.gen\n", "a.gen": "", "a.py": ""})
     assert visible_files(source(tmp_path)) == [".gitignore", "a.py"]

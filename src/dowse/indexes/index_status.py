@@ -102,7 +102,10 @@ def describe_index(index: "OpenedIndex") -> IndexStatus:
 
 def _without_denied(index: "OpenedIndex", totals: Totals) -> Totals:
     """Return totals that name no file which a rule denies by now."""
-    named = index.named(totals.unparsed) if totals.unparsed else ()
+    try:
+        named = index.named(totals.unparsed) if totals.unparsed else ()
+    except Failed:  # nothing can be asked about a folder that cannot be read
+        named = ()
     return replace(totals, unparsed={path: totals.unparsed[path] for path in named if path != "."})
 
 

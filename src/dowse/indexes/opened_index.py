@@ -211,7 +211,10 @@ class OpenedIndex:
         """Return whether a path is an allowed folder, in which any number of files may have changed; the root is one."""
         if not path or not os.path.isdir(f"{self.root}/{path}"):  # noqa: PTH112 - asked for 1,000 paths before an answer
             return not path
-        found = self.kept_source.entry_at(path)
+        try:
+            found = self.kept_source.entry_at(path)
+        except Failed:  # the rules cannot be read
+            return True
         return isinstance(found, Verdict) and found.is_allowed
 
     def kept_files(self) -> "KeptFiles":

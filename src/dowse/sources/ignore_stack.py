@@ -12,7 +12,6 @@ from functools import cached_property
 from pathlib import Path
 
 from dowse.errors import TooManyRules
-from dowse.settings import settings_stamp
 from dowse.sources.gitignore import RuleSet, parse_ignore_file
 from dowse.sources.repository import (
     MAX_RULE_BYTES,
@@ -117,6 +116,15 @@ def _find_deciding_rule(
     return next(filter(None, decided), None)
 
 
+def _stamp(file: Path) -> tuple[int, ...] | None:
+    """Return a fingerprint of a file, which is not followed if it is a link; None if there is none."""
+    try:
+        seen = file.lstat()
+    except OSError:
+        return None
+    return seen.st_mtime_ns, seen.st_size, seen.st_ino
+
+
 class RuleFiles:
     """The rule files of one root, which are read again each time.
 
@@ -126,7 +134,7 @@ class RuleFiles:
     def __init__(self, root: Path, *, respects_git: bool) -> None:
         self._root = root
         self._respects_git = respects_git
-        self._excludes: dict[Path, tuple[int, ...]] = {}
+        self._excludes: dict[Path, tuple[int, ...] | None] = {}
         """The `info/exclude` of the repositories that were entered, each with its stamp before it was first read."""
 
     def read_above_root(self, repository: Repository | None) -> IgnoreStack:
@@ -152,7 +160,7 @@ class RuleFiles:
 
     def have_changed(self) -> bool:
         """Return whether the `info/exclude` of a repository was changed since it was first read; no event tells of it."""
-        return any(settings_stamp([path]) != stamp for path, stamp in list(self._excludes.items()))
+        return any(_stamp(path) != stamp for path, stamp in list(self._excludes.items()))
 
     def read_repository_rules(self, repository: Repository) -> tuple[PlacedRules, ...]:
         """Return git's rules for a whole repository: the user's and those of `info/exclude`."""
@@ -160,7 +168,7 @@ class RuleFiles:
         if folders is None:
             return self._read_user_rules()
         exclude = folders.common / "info" / "exclude"
-        self._excludes.setdefault(exclude, settings_stamp([exclude]))
+        self._excludes.setdefault(exclude, _stamp(exclude))
         data = read_rule_file(folders.common, "info/exclude")
         origin = self._display_path(exclude, repository.top)
         lead, cut = os.fsencode(repository.lead), len(os.fsencode(repository.cut))

@@ -96,6 +96,18 @@ def test_rules_above_the_published_folder_and_those_of_today_are_applied(project
     write_tree(project, {".git/info/exclude": "pond.py\n"})
     publish_words(project / "src", place)
     assert {row["path"] for row in rows_at(place) if row["row"] == "file"} == {"zoo.py"}
+    write_tree(project, {".git/info/exclude": "zoo.py\n"})
+    publish_words(project / "src", place)
+    assert {row["path"] for row in rows_at(place) if row["row"] == "file"} == {"pond.py"}
+
+
+def test_the_rules_in_a_folder_that_is_denied_today_are_not_published(project: Path, place: str) -> None:
+    commit(project, {"private/.gitignore": "customer.csv\n", "private/plan.md": "# Plan\n", ".gitignore": "*.o\n"})
+    write_tree(project, {".git/info/exclude": "private/\n"})
+    publish_words(project, place)
+    paths = {row["path"] for row in rows_at(place) if row["row"] == "file"}
+    assert ".gitignore" in paths
+    assert not any(path.startswith("private/") for path in paths)
 
 
 def test_a_project_is_removed_and_the_others_stay(project: Path, plants: Path, place: str) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -339,3 +340,28 @@ async def test_no_document_is_read_that_was_just_denied(tmp_path: Path) -> None:
         assert len((await surface.database()).documents()) == 61
         write_tree(next(iter(locations.roots.values())), {".dowseignore": "made/\n"})
         assert [document.title for document in (await surface.database()).documents().values()] == ["Start"]
+
+
+async def test_an_archive_whose_disk_is_not_mounted_keeps_its_documents(locations: ArchiveLocations) -> None:
+    """Its folder is empty then, as if all documents had been deleted."""
+    for root in locations.roots.values():
+        with contextlib.closing(ArchiveIndex(root)) as index:
+            index.whole.set_fact("device", "another one")
+        for below in list(root.iterdir()):
+            shutil.rmtree(below)
+    with contextlib.closing(ArchiveSurface(locations)) as surface:
+        assert len((await surface.database()).documents()) == 2
+    for root in locations.roots.values():
+        with contextlib.closing(ArchiveIndex(root)) as index:
+            assert len(index.store.paths()) == 1
+
+
+async def test_the_status_of_a_missing_archive_has_its_numbers(tmp_path: Path) -> None:
+    locations = make_archives(tmp_path, {"a.md": "# A\n", "long.md": "x\n" * 100_001}, {})
+    index_archives(locations).close()
+    root = next(iter(locations.roots.values()))
+    with contextlib.closing(ArchiveIndex(root)) as index:
+        assert list(index.status().unparsed) == ["long.md"]
+        root.rename(tmp_path / "away")
+        status = index.status()
+        assert (status.state, status.files, status.unparsed) == ("failed", 2, {})

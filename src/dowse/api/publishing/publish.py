@@ -2,7 +2,7 @@
 
 Only files that differ from the rows of the place are parsed and encoded, and only rows that differ are sent. The merge
 fails if another publisher has replaced the row of the project since the difference was computed, which is then computed
-again: so the outcome depends on the commit alone.
+again: so the outcome depends on the commit alone, and on what the publisher's rules deny.
 """
 
 import contextlib
@@ -87,14 +87,17 @@ def publish(
     table = place.make_table()
     with open_objects(repository) as objects, _working_index(root) as (index, tree):
         allowed = PastPaths(Policy(root, index.settings))  # rules above the root count, too, and those of today
-        blobs = {
-            blob.path: blob
-            for blob in list_blobs(objects)
-            if blob.size <= index.settings.max_file_bytes and (allowed.allows(blob.path) or _is_rule_file(blob))
-        }
+        tracked = [blob for blob in list_blobs(objects) if blob.size <= index.settings.max_file_bytes]
+        rules = list(filter(_is_rule_file, tracked))
+        blobs = {blob.path: blob for blob in tracked if allowed.allows(blob.path)}
+        hidden = [blob.path for blob in tracked if blob.path not in blobs]
         model = (model_version(index.settings) or "") if with_model else ""
         wanted = PublishedProject(
-            name, repository.head, _now(), rules=_rules(blobs, index), encoders=[STATIC_VERSION, *filter(None, [model])]
+            name,
+            repository.head,
+            _now(),
+            rules=_hash_of_rules(rules, hidden, index),
+            encoders=[STATIC_VERSION, *filter(None, [model])],
         )
         for _ in range(ATTEMPTS):
             with place.errors("read"):
@@ -105,7 +108,7 @@ def publish(
             changed = [blob for path, blob in blobs.items() if path not in kept]
             if before and before.commit == wanted.commit and len(kept) == before.files:
                 return PublishReport(before, is_new=False)
-            write_blobs(objects, [*changed, *filter(_is_rule_file, blobs.values())], tree)
+            write_blobs(objects, [*changed, *rules], tree)
             if not index.update(progress).is_complete:
                 raise KeyboardInterrupt
             if model:
@@ -244,10 +247,10 @@ def _is_rule_file(blob: Blob) -> bool:
     return blob.path.rpartition("/")[2] in (GITIGNORE_FILE, DOWSEIGNORE_FILE)
 
 
-def _rules(blobs: Mapping[str, Blob], index: ProjectIndex) -> str:
-    """Return a hash of all that decides which files are published: the settings, and the rules that the commit has."""
-    rules = sorted((blob.path, blob.name) for blob in filter(_is_rule_file, blobs.values()))
-    return hashlib.sha256(repr((rules, index.settings, RECIPE)).encode()).hexdigest()[:32]
+def _hash_of_rules(rules: Sequence[Blob], hidden: Sequence[str], index: ProjectIndex) -> str:
+    """Return a hash of all that decides which files are published: settings, rules of the commit, what is denied today."""
+    written = sorted((blob.path, blob.name) for blob in rules)
+    return hashlib.sha256(repr((written, sorted(hidden), index.settings, RECIPE)).encode()).hexdigest()[:32]
 
 
 def _now() -> str:

@@ -11,7 +11,7 @@ from dowse.parsing import text_cutting
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
 from dowse.system.platform import IS_WINDOWS
-from dowse.types import Entry, Finding, FolderCallback, Progress, Stat, StoredDocument, Verdict, View
+from dowse.types import Entry, Finding, FolderCallback, Progress, Reason, Stat, StoredDocument, Verdict, View
 
 RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {text_cutting.VERSION}"
 """The versions of the code that makes chunks of files. Documents with another recipe are made again."""
@@ -113,6 +113,10 @@ class _Documents:
         self._next = next(self._documents, None)
 
 
+_REFUSED_FOR_CONTENT = frozenset({Reason.NESTED_REPOSITORY, Reason.UNREADABLE})
+"""Why a folder is refused for what is in it."""
+
+
 def scan_paths(
     source: ProjectFiles,
     store: LocalStore,
@@ -128,6 +132,9 @@ def scan_paths(
         if not path:
             return scan(source, store, **options)
         found = source.entry_at(path)
+        if on_folder and isinstance(found, Verdict) and found.reason in _REFUSED_FOR_CONTENT:
+            on_folder(f"{path}/")  # as a walk does, for what it has may change
+            found = source.entry_at(path)
         stored = store.documents_at(path)
         if isinstance(found, Entry):
             _compare(drift, found, stored, refused, distrust_before_ns)

@@ -11,7 +11,17 @@ from dowse.archives.archive_locations import Archive, ArchiveLocations
 from dowse.archives.archive_replies import broken_reply, citations_reply, most_cited_reply, screen_reply, search_reply
 from dowse.archives.archive_search import ArchiveAnswer, merge_answers, search_archive
 from dowse.archives.archive_types import ArchiveHit
-from dowse.errors import CatalogError, DowseError, NoSuchDocument, NotIndexed, NotWritable, StoreBusy, UsageError
+from dowse.errors import (
+    CatalogError,
+    DowseError,
+    Failed,
+    NoSuchDocument,
+    NotIndexed,
+    NotWritable,
+    StoreBusy,
+    StoreDamaged,
+    UsageError,
+)
 from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.user_settings import masks_secrets
@@ -191,9 +201,16 @@ class ArchiveSurface:
 
 def _drop_hidden(index: ProjectIndex, pending: list[str]) -> None:
     """Take all documents out of the index that are gone or denied by now: what is read of the database are its texts."""
-    if pending and (gone := index.hidden_paths()):
+    try:
+        drift = index.drift() if pending else Drift()
+        index.require_mounted(drift)
+    except StoreDamaged:
+        raise
+    except Failed:  # the folder cannot be read, or its disk is not mounted: it counts as missing
+        return
+    if drift.gone:
         with index.whole.waiting(READ_WAIT_SECONDS):
-            if index.apply(Drift(index.kept_source.views, gone=sorted(gone))) is None:
+            if index.apply(Drift(drift.views, gone=drift.gone)) is None:
                 raise NotIndexed("The settings have just changed. Try again in a moment.")
 
 
